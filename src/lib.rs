@@ -1,0 +1,4 @@
+//! go-team.
+pub mod model;
+pub mod store;
+pub mod git;

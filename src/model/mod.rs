@@ -1,0 +1,3 @@
+//! Values, pure: no disk, clock, environment or process.
+
+pub mod object_id;
