@@ -1,1 +1,104 @@
-//! git
+//! All that touches the repository.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub mod backend;
+pub mod cache;
+mod capture;
+mod content;
+mod convert;
+pub mod hash;
+pub mod index;
+pub mod libgit2;
+mod nested;
+mod node;
+pub mod open;
+pub mod pack;
+mod rules;
+pub mod settings;
+pub mod skip;
+pub mod stamp;
+pub mod tree;
+mod walk;
+
+/// What can go wrong with a repository.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file system said no.
+    #[error("cannot {op} {}", path.display())]
+    Io {
+        /// What was tried.
+        op: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Something in the repository cannot be read as what it should be.
+    #[error("damaged: {what}")]
+    Damaged {
+        /// What is damaged.
+        what: String,
+    },
+    /// libgit2 said no.
+    #[error("cannot {op}: {message}")]
+    Git {
+        /// What was tried.
+        op: &'static str,
+        /// libgit2's words.
+        message: String,
+    },
+    /// The repository is one that go-team does not work in.
+    #[error("{0}")]
+    Refused(open::Refusal),
+    /// A ref that should be new is there.
+    #[error("the ref {name} exists already")]
+    RefExists {
+        /// The ref.
+        name: String,
+    },
+    /// A ref is not what it was.
+    #[error("the ref {name} points elsewhere than expected")]
+    RefMoved {
+        /// The ref.
+        name: String,
+    },
+    /// git's conversion of a file's content failed.
+    #[error("cannot convert {}: {message}", path.display())]
+    Convert {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        message: String,
+    },
+    /// A content with the SHA-1 of another one.
+    #[error("the content is part of a SHA-1 collision attack")]
+    Collision,
+}
+
+impl Error {
+    pub(crate) fn git(op: &'static str, error: &git2::Error) -> Self {
+        Self::Git { op, message: error.message().to_owned() }
+    }
+}
+
+/// Makes a directory's entries durable.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
+    std::fs::File::open(dir).and_then(|dir| dir.sync_all()).at("sync directory", dir)
+}
+
+/// Gives an I/O error its operation and path.
+pub(crate) trait IoContext<T> {
+    fn at(self, op: &'static str, path: impl AsRef<Path>) -> Result<T, Error>;
+}
+
+impl<T, E: Into<io::Error>> IoContext<T> for Result<T, E> {
+    fn at(self, op: &'static str, path: impl AsRef<Path>) -> Result<T, Error> {
+        self.map_err(|source| Error::Io {
+            op,
+            path: path.as_ref().to_owned(),
+            source: source.into(),
+        })
+    }
+}

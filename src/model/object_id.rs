@@ -115,7 +115,13 @@ mod tests {
             assert_eq!(ObjectId::parse(&id.to_string()), Ok(id));
             assert_eq!(id.as_bytes().len(), len);
         }
-        for text in ["", "ab", &"AB".repeat(20), &"zz".repeat(20), &"ab".repeat(21)] {
+        for text in [
+            "",
+            "ab",
+            &"AB".repeat(20),
+            &"zz".repeat(20),
+            &"ab".repeat(21),
+        ] {
             assert!(ObjectId::parse(text).is_err(), "{text}");
         }
     }

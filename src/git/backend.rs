@@ -1,0 +1,108 @@
+//! The narrow interface between the engine and whatever reads the repository.
+//!
+//! libgit2 implements it today ([`super::libgit2`]). It opens neither sha256 nor reftable repositories; an
+//! implementation over git's own plumbing can take its place behind this trait without a change to the engine.
+
+use super::Error;
+use super::hash::Kind;
+use crate::model::object_id::{ObjectFormat, ObjectId};
+
+/// Where HEAD points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// At a branch, which has no commit yet when it is unborn.
+    Branch {
+        /// The full name, such as `refs/heads/main`.
+        name: Vec<u8>,
+        /// The branch's tip.
+        commit: Option<ObjectId>,
+    },
+    /// At a commit.
+    Detached {
+        /// The commit.
+        commit: ObjectId,
+    },
+}
+
+impl Head {
+    /// The commit that is checked out.
+    #[must_use]
+    pub fn commit(&self) -> Option<ObjectId> {
+        match self {
+            Self::Branch { commit, .. } => *commit,
+            Self::Detached { commit } => Some(*commit),
+        }
+    }
+
+    /// The branch's name without `refs/heads/`.
+    #[must_use]
+    pub fn branch(&self) -> Option<&[u8]> {
+        match self {
+            Self::Branch { name, .. } => Some(name.strip_prefix(b"refs/heads/").unwrap_or(name)),
+            Self::Detached { .. } => None,
+        }
+    }
+}
+
+/// An object's kind and content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// What it is.
+    pub kind: Kind,
+    /// Its content without the header.
+    pub bytes: Vec<u8>,
+}
+
+/// How hard a write tries to reach the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// File and directory are on the disk when the call returns.
+    Durable,
+    /// The operating system writes when it likes.
+    Lazy,
+}
+
+/// HEAD, refs and objects of one repository, seen from one work tree.
+pub trait Backend: Send + std::marker::Sync {
+    /// The hash that names objects.
+    fn format(&self) -> ObjectFormat;
+
+    /// Where HEAD points.
+    ///
+    /// # Errors
+    /// When HEAD cannot be read.
+    fn head(&self) -> Result<Head, Error>;
+
+    /// What a ref points at, when it exists.
+    ///
+    /// # Errors
+    /// When the ref cannot be read.
+    fn reference(&self, name: &str) -> Result<Option<ObjectId>, Error>;
+
+    /// All refs whose names start with `prefix`, in no particular order.
+    ///
+    /// # Errors
+    /// When the refs cannot be read.
+    fn references(&self, prefix: &str) -> Result<Vec<(String, ObjectId)>, Error>;
+
+    /// Creates a ref that must not exist.
+    ///
+    /// # Errors
+    /// When it exists, or cannot be written.
+    fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error>;
+
+    /// Deletes a ref that must point at `expected`; a missing one is fine.
+    ///
+    /// # Errors
+    /// When it points elsewhere, or cannot be deleted.
+    fn delete_reference(&self, name: &str, expected: ObjectId) -> Result<(), Error>;
+
+    /// Reads an object, when it exists.
+    ///
+    /// # Errors
+    /// When it exists and cannot be read.
+    fn read(&self, id: &ObjectId) -> Result<Option<Object>, Error>;
+
+    /// Whether an object exists. Packs that came since the repository was opened need not be seen.
+    fn exists(&self, id: &ObjectId) -> bool;
+}

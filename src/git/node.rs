@@ -1,0 +1,131 @@
+//! The work tree as the scanner last saw it: directories and files with what git records for them.
+//!
+//! The same values are what the stat cache stores, so that a scan takes the old nodes and changes only what moved.
+
+use super::skip::SkipReason;
+use super::stamp::Stamp;
+use super::tree::Mode;
+use crate::model::object_id::ObjectId;
+
+/// What a tree or the index holds for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub mode: Mode,
+    pub id: ObjectId,
+}
+
+/// `git update-index --assume-unchanged`.
+pub(super) const ASSUME_UNCHANGED: u8 = 1;
+/// Left out of the work tree by a sparse checkout or by hand.
+pub(super) const SKIP_WORKTREE: u8 = 2;
+/// `git add --intent-to-add`.
+pub(super) const INTENT_TO_ADD: u8 = 4;
+/// There is no stage 0; mode and id mean nothing.
+pub(super) const CONFLICTED: u8 = 8;
+
+/// What the index says of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct IndexFacts {
+    pub entry: Entry,
+    pub flags: u8,
+}
+
+impl IndexFacts {
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// What `git write-tree` would take for the path.
+    pub fn staged(&self) -> Option<Entry> {
+        (!self.has(INTENT_TO_ADD | CONFLICTED)).then_some(self.entry)
+    }
+}
+
+/// How the disk differs from a checkout of the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disk {
+    /// Not at all.
+    AsTree,
+    /// It holds these bytes.
+    Raw(Entry),
+    /// The path is not there.
+    Absent,
+    /// It was left out.
+    Skipped(SkipReason),
+    /// The configuration leaves it out.
+    Excluded,
+}
+
+/// A file, link or nested repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct File {
+    pub name: Box<[u8]>,
+    pub stamp: Stamp,
+    /// Whether an equal stamp means equal content.
+    pub trusted: bool,
+    /// What `git add -A` records.
+    pub tree: Option<Entry>,
+    pub index: Option<IndexFacts>,
+    pub disk: Disk,
+}
+
+/// A directory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Dir {
+    pub name: Box<[u8]>,
+    pub stamp: Stamp,
+    /// Whether an equal stamp means equal names.
+    pub trusted: bool,
+    pub on_disk: bool,
+    /// Ignored by git; only tracked files are looked at.
+    pub ignored: bool,
+    /// Its entries could not be read.
+    pub unreadable: bool,
+    /// The stamps of `.gitignore` and `.gitattributes`.
+    pub controls: [Option<Stamp>; 2],
+    /// The tree object; none when there is nothing to record.
+    pub tree: Option<ObjectId>,
+    /// The tree object of the index's entries.
+    pub staged: Option<ObjectId>,
+    /// Whether `tree` and `staged` must be computed anew.
+    pub dirty: bool,
+    pub files: Vec<File>,
+    pub dirs: Vec<Dir>,
+}
+
+impl Dir {
+    /// Calls `visit` for every file below, with its path.
+    pub fn for_each_file<'a>(&'a self, path: &mut Vec<u8>, visit: &mut dyn FnMut(&[u8], &'a File)) {
+        self.walk(path, &mut |_, _| {}, visit);
+    }
+
+    /// Calls `enter` for every directory, this one included, and `visit` for every file.
+    pub fn walk<'a>(
+        &'a self,
+        path: &mut Vec<u8>,
+        enter: &mut dyn FnMut(&[u8], &'a Dir),
+        visit: &mut dyn FnMut(&[u8], &'a File),
+    ) {
+        enter(path, self);
+        for file in &self.files {
+            let length = push(path, &file.name);
+            visit(path, file);
+            path.truncate(length);
+        }
+        for dir in &self.dirs {
+            let length = push(path, &dir.name);
+            dir.walk(path, enter, visit);
+            path.truncate(length);
+        }
+    }
+}
+
+/// Appends a name to a path; the length to truncate to afterwards is returned.
+pub(super) fn push(path: &mut Vec<u8>, name: &[u8]) -> usize {
+    let length = path.len();
+    if length > 0 {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    length
+}

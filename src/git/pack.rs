@@ -1,0 +1,459 @@
+//! Writing one pack with everything a checkpoint adds to the object store.
+//!
+//! A pack costs two syncs and one directory however many objects it holds, appears in one instant, and can be kept
+//! from a running `git gc` by a `.keep` file until a ref holds its objects; loose objects can do none of that. Objects
+//! are stored whole, never as deltas: that is left to [`super::repack`], which merges packs when they pile up.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::hash::{Checksum, Kind, hash_object};
+use super::{Error, IoContext as _};
+use crate::model::object_id::{ObjectFormat, ObjectId};
+
+/// Fast, and within a few per cent of git's default on source code.
+const LEVEL: Compression = Compression::new(2);
+
+/// One object's place in the pack.
+struct Slot {
+    id: ObjectId,
+    crc: u32,
+    offset: u64,
+}
+
+struct Open {
+    file: BufWriter<File>,
+    path: tempfile::TempPath,
+    offset: u64,
+}
+
+#[derive(Default)]
+struct State {
+    open: Option<Open>,
+    slots: Vec<Slot>,
+    seen: HashSet<ObjectId>,
+}
+
+/// Collects objects from any number of threads into one temporary pack file.
+pub struct PackWriter {
+    dir: PathBuf,
+    format: ObjectFormat,
+    state: Mutex<State>,
+}
+
+impl PackWriter {
+    /// Prepares a pack in `dir` (`objects/pack`). Nothing is created before the first object.
+    #[must_use]
+    pub fn new(dir: &Path, format: ObjectFormat) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            format,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The hash the pack's objects are named with.
+    #[must_use]
+    pub fn format(&self) -> ObjectFormat {
+        self.format
+    }
+
+    /// Whether the pack holds this object already.
+    #[must_use]
+    pub fn contains(&self, id: &ObjectId) -> bool {
+        self.state().seen.contains(id)
+    }
+
+    /// How many objects and bytes have been added.
+    #[must_use]
+    pub fn totals(&self) -> (usize, u64) {
+        let state = self.state();
+        (
+            state.slots.len(),
+            state.open.as_ref().map_or(0, |open| open.offset),
+        )
+    }
+
+    /// Names an object, adds it unless the pack has it, and returns its id.
+    ///
+    /// # Errors
+    /// When the pack cannot be written.
+    pub fn add(&self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, Error> {
+        let id = hash_object(self.format, kind, bytes)?;
+        self.add_named(kind, id, bytes)?;
+        Ok(id)
+    }
+
+    /// Adds an object whose id is known.
+    ///
+    /// # Errors
+    /// When the pack cannot be written.
+    pub fn add_named(&self, kind: Kind, id: ObjectId, bytes: &[u8]) -> Result<(), Error> {
+        if self.contains(&id) {
+            return Ok(());
+        }
+        let entry = compress(kind, bytes);
+        self.append(id, entry.len() as u64, &mut entry.as_slice())
+    }
+
+    /// Adds an object that was compressed by [`Spill`].
+    ///
+    /// # Errors
+    /// When the pack cannot be written.
+    pub fn add_spilled(&self, id: ObjectId, spill: Spill) -> Result<(), Error> {
+        let mut file = spill.finish(&self.dir)?;
+        let len = file.stream_position().at("measure", &self.dir)?;
+        file.seek(SeekFrom::Start(0)).at("rewind", &self.dir)?;
+        self.append(id, len, &mut BufReader::new(file))
+    }
+
+    fn append(&self, id: ObjectId, len: u64, entry: &mut dyn Read) -> Result<(), Error> {
+        let mut state = self.state();
+        if !state.seen.insert(id) {
+            return Ok(());
+        }
+        if state.open.is_none() {
+            state.open = Some(self.open()?);
+        }
+        let open = state.open.as_mut().expect("opened above");
+        let mut crc = crc32fast::Hasher::new();
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            let n = entry.read(&mut buffer).at("read", &open.path)?;
+            if n == 0 {
+                break;
+            }
+            crc.update(&buffer[..n]);
+            open.file.write_all(&buffer[..n]).at("write", &open.path)?;
+        }
+        let offset = open.offset;
+        open.offset += len;
+        state.slots.push(Slot {
+            id,
+            crc: crc.finalize(),
+            offset,
+        });
+        Ok(())
+    }
+
+    fn open(&self) -> Result<Open, Error> {
+        fs::create_dir_all(&self.dir).at("create directory", &self.dir)?;
+        let (file, path) = temporary(&self.dir, "tmp_pack_")?;
+        let mut file = BufWriter::with_capacity(64 * 1024, file);
+        file.write_all(&header(0)).at("write", &path)?;
+        Ok(Open {
+            file,
+            path,
+            offset: 12,
+        })
+    }
+
+    /// Completes pack and index as temporary files. They are neither synced nor visible to git yet.
+    ///
+    /// # Errors
+    /// When the files cannot be written.
+    pub fn finish(self) -> Result<Option<StagedPack>, Error> {
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(open) = state.open else {
+            return Ok(None);
+        };
+        let count = u32::try_from(state.slots.len()).map_err(|_| Error::Damaged {
+            what: "pack: too many objects".into(),
+        })?;
+        let path = open.path;
+        let mut file = open
+            .file
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)
+            .at("write", &path)?;
+        file.seek(SeekFrom::Start(0)).at("rewind", &path)?;
+        file.write_all(&header(count)).at("write", &path)?;
+        file.seek(SeekFrom::Start(0)).at("rewind", &path)?;
+        let mut checksum = Checksum::new(self.format);
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let n = file.read(&mut buffer).at("read", &path)?;
+            if n == 0 {
+                break;
+            }
+            checksum.update(&buffer[..n]);
+        }
+        let trailer = checksum.finish();
+        file.write_all(trailer.as_bytes()).at("write", &path)?;
+        let index = encode_index(self.format, state.slots, &trailer);
+        let (mut index_file, index_path) = temporary(&self.dir, "tmp_idx_")?;
+        index_file.write_all(&index).at("write", &index_path)?;
+        Ok(Some(StagedPack {
+            dir: self.dir,
+            name: format!("pack-{trailer}"),
+            pack: (file, path),
+            index: (index_file, index_path),
+        }))
+    }
+}
+
+/// A complete pack that git does not see yet. Dropped, it leaves nothing behind.
+pub struct StagedPack {
+    dir: PathBuf,
+    name: String,
+    pack: (File, tempfile::TempPath),
+    index: (File, tempfile::TempPath),
+}
+
+impl StagedPack {
+    /// `pack-<checksum>`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The files whose content must reach the disk before [`publish`](Self::publish).
+    #[must_use]
+    pub fn files(&self) -> [(&File, &Path); 2] {
+        [(&self.pack.0, &self.pack.1), (&self.index.0, &self.index.1)]
+    }
+
+    /// Makes the pack visible, under a `.keep` file that holds a running `git gc` off until [`Published::release`].
+    /// The directory is not synced here.
+    ///
+    /// # Errors
+    /// When the files cannot be put in place.
+    pub fn publish(self, permissions: u32) -> Result<Published, Error> {
+        let place = |suffix: &str| self.dir.join(format!("{}.{suffix}", self.name));
+        let keep = place("keep");
+        fs::write(&keep, b"go-team: a checkpoint is being published\n").at("write", &keep)?;
+        for ((file, from), to) in [(self.pack, place("pack")), (self.index, place("idx"))] {
+            set_permissions(&file, permissions, &from)?;
+            fs::rename(&from, &to).at("rename", &to)?;
+            drop(file);
+            // The temporary name is gone; its guard must not remove what a later writer may put there.
+            let _ = from.keep();
+        }
+        Ok(Published {
+            dir: self.dir,
+            name: self.name,
+        })
+    }
+}
+
+/// A pack that git sees and keeps.
+pub struct Published {
+    dir: PathBuf,
+    name: String,
+}
+
+impl Published {
+    /// `pack-<checksum>`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Hands the pack to git's ordinary housekeeping: a ref holds its objects now.
+    ///
+    /// # Errors
+    /// When the `.keep` file cannot be removed.
+    pub fn release(self) -> Result<(), Error> {
+        release(&self.dir, &self.name)
+    }
+}
+
+/// Removes the `.keep` file of a pack; a missing one is fine.
+pub(super) fn release(dir: &Path, name: &str) -> Result<(), Error> {
+    let keep = dir.join(format!("{name}.keep"));
+    match fs::remove_file(&keep) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).at("remove", &keep)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Compresses a large object into an unnamed file, so that it never is in memory whole.
+pub struct Spill(ZlibEncoder<BufWriter<File>>);
+
+impl Spill {
+    /// Starts an object of a known size; `dir` says on which file system.
+    ///
+    /// # Errors
+    /// When no temporary file can be made.
+    pub fn new(dir: &Path, kind: Kind, size: u64) -> Result<Self, Error> {
+        let mut file =
+            BufWriter::new(tempfile::tempfile_in(dir).at("create temporary file in", dir)?);
+        file.write_all(&entry_header(kind, size)).at("write", dir)?;
+        Ok(Self(ZlibEncoder::new(file, LEVEL)))
+    }
+
+    /// Adds content.
+    ///
+    /// # Errors
+    /// When the disk is full or broken.
+    pub fn write(&mut self, bytes: &[u8], dir: &Path) -> Result<(), Error> {
+        self.0.write_all(bytes).at("write temporary file in", dir)
+    }
+
+    fn finish(self, dir: &Path) -> Result<File, Error> {
+        let buffered = self.0.finish().at("write temporary file in", dir)?;
+        buffered
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)
+            .at("write temporary file in", dir)
+    }
+}
+
+fn temporary(dir: &Path, prefix: &str) -> Result<(File, tempfile::TempPath), Error> {
+    let file = tempfile::Builder::new()
+        .prefix(prefix)
+        .tempfile_in(dir)
+        .at("create temporary file in", dir)?;
+    Ok(file.into_parts())
+}
+
+fn set_permissions(file: &File, permissions: u32, path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(fs::Permissions::from_mode(permissions))
+        .at("set permissions of", path)
+}
+
+fn header(count: u32) -> [u8; 12] {
+    let mut bytes = *b"PACK\0\0\0\x02\0\0\0\0";
+    bytes[8..].copy_from_slice(&count.to_be_bytes());
+    bytes
+}
+
+/// Type and inflated size: four bits of size in the first byte, seven in each that follows.
+fn entry_header(kind: Kind, size: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(10);
+    let mut rest = size >> 4;
+    let mut byte = (kind.pack_number() << 4) | (size & 0x0f) as u8;
+    while rest > 0 {
+        bytes.push(byte | 0x80);
+        byte = (rest & 0x7f) as u8;
+        rest >>= 7;
+    }
+    bytes.push(byte);
+    bytes
+}
+
+fn compress(kind: Kind, bytes: &[u8]) -> Vec<u8> {
+    let mut entry = entry_header(kind, bytes.len() as u64);
+    entry.reserve(bytes.len() / 2 + 64);
+    let mut encoder = ZlibEncoder::new(entry, LEVEL);
+    encoder.write_all(bytes).expect("writing to memory");
+    encoder.finish().expect("writing to memory")
+}
+
+/// The index of a pack, version 2.
+fn encode_index(format: ObjectFormat, mut slots: Vec<Slot>, trailer: &ObjectId) -> Vec<u8> {
+    slots.sort_unstable_by(|a, b| a.id.as_bytes().cmp(b.id.as_bytes()));
+    let mut bytes =
+        Vec::with_capacity(8 + 1024 + slots.len() * (format.len() + 8) + 2 * format.len());
+    bytes.extend_from_slice(b"\xfftOc\0\0\0\x02");
+    let mut next = slots.iter().peekable();
+    let mut seen: u32 = 0;
+    for first in 0..=255u8 {
+        while next
+            .next_if(|slot| slot.id.as_bytes()[0] == first)
+            .is_some()
+        {
+            seen += 1;
+        }
+        bytes.extend_from_slice(&seen.to_be_bytes());
+    }
+    for slot in &slots {
+        bytes.extend_from_slice(slot.id.as_bytes());
+    }
+    for slot in &slots {
+        bytes.extend_from_slice(&slot.crc.to_be_bytes());
+    }
+    let mut large = Vec::new();
+    for slot in &slots {
+        let short = u32::try_from(slot.offset)
+            .ok()
+            .filter(|offset| *offset < 1 << 31);
+        let word = short.unwrap_or_else(|| {
+            large.push(slot.offset);
+            (1 << 31) | u32::try_from(large.len() - 1).expect("fewer than 2^31 objects")
+        });
+        bytes.extend_from_slice(&word.to_be_bytes());
+    }
+    for offset in large {
+        bytes.extend_from_slice(&offset.to_be_bytes());
+    }
+    bytes.extend_from_slice(trailer.as_bytes());
+    let mut checksum = Checksum::new(format);
+    checksum.update(&bytes);
+    bytes.extend_from_slice(checksum.finish().as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entry_headers_hold_sizes_of_any_length() {
+        assert_eq!(entry_header(Kind::Blob, 0), [0x30]);
+        assert_eq!(entry_header(Kind::Blob, 15), [0x3f]);
+        assert_eq!(entry_header(Kind::Tree, 16), [0xa0, 0x01]);
+        assert_eq!(
+            entry_header(Kind::Commit, 0x1234_5678),
+            [0x98, 0xe7, 0x8a, 0x8d, 0x09]
+        );
+    }
+
+    #[test]
+    fn git_reads_what_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = git2::Repository::init(dir.path()).unwrap();
+        let packs = dir.path().join(".git/objects/pack");
+        let writer = PackWriter::new(&packs, ObjectFormat::Sha1);
+        let small = writer.add(Kind::Blob, b"hello\n").unwrap();
+        assert_eq!(writer.add(Kind::Blob, b"hello\n").unwrap(), small);
+        let content = vec![b'x'; 300_000];
+        let id = hash_object(ObjectFormat::Sha1, Kind::Blob, &content).unwrap();
+        let mut spill = Spill::new(&packs, Kind::Blob, content.len() as u64).unwrap();
+        spill.write(&content, &packs).unwrap();
+        writer.add_spilled(id, spill).unwrap();
+        assert_eq!(writer.totals().0, 2);
+        let staged = writer.finish().unwrap().unwrap();
+        let published = staged.publish(0o444).unwrap();
+        let keep = packs.join(format!("{}.keep", published.name()));
+        assert!(keep.exists());
+        published.release().unwrap();
+        assert!(!keep.exists());
+        let odb = repo.odb().unwrap();
+        for (id, size) in [(small, 6), (id, 300_000)] {
+            assert_eq!(
+                odb.read(git2::Oid::from_bytes(id.as_bytes()).unwrap())
+                    .unwrap()
+                    .len(),
+                size
+            );
+        }
+    }
+
+    #[test]
+    fn a_dropped_pack_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = PackWriter::new(dir.path(), ObjectFormat::Sha1);
+        writer.add(Kind::Blob, b"x").unwrap();
+        drop(writer.finish().unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,285 @@
+//! git's own rules for paths: what is ignored, what attributes say, what a sparse checkout holds.
+//!
+//! Matching is gitoxide's. A [`Lane`] is one thread's view; lanes are lent from a pool, because a lane remembers the
+//! directory it is in and is quick for the next path of the same directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use gix_worktree::Stack;
+use gix_worktree::glob::pattern::Case;
+use gix_worktree::ignore::Search;
+use gix_worktree::ignore::search::Ignore as ParseIgnore;
+use gix_worktree::index as gix_index;
+use gix_worktree::object as gix_object;
+use gix_worktree::stack::State;
+use gix_worktree::stack::state::{Attributes, Ignore, attributes, ignore};
+
+use super::backend::Backend;
+use super::convert::{Conversion, Converter};
+use super::open::Repo;
+use super::{Error, IoContext as _};
+use crate::model::digest::Sha256Digest;
+use crate::model::object_id::ObjectId;
+
+/// What go-team's own configuration adds to git's rules.
+#[derive(Debug, Clone, Default)]
+pub struct Capture {
+    /// Patterns of ignored paths that are captured all the same.
+    pub include: Vec<String>,
+    /// Patterns of paths that are left out and never touched.
+    pub exclude: Vec<String>,
+    /// Files above this size are skipped and reported.
+    pub max_file_bytes: u64,
+}
+
+/// All rules of one work tree.
+pub struct Rules {
+    backend: Finder,
+    lanes: Mutex<Lanes>,
+    include: Option<(Search, Vec<Vec<u8>>)>,
+    exclude: Option<Search>,
+    sparse: Option<Search>,
+    case: Case,
+    validate: gix_validate::path::component::Options,
+    /// Whether attributes or settings outside the work tree could make git convert content.
+    pub(super) converts_everywhere: bool,
+    /// Changes when ignore rules outside the work tree change.
+    pub(super) ignore_print: Sha256Digest,
+    /// Changes when conversion rules outside the work tree change.
+    pub(super) convert_print: Sha256Digest,
+}
+
+/// The lanes that nobody uses, and one to copy.
+struct Lanes {
+    fresh: Lane,
+    idle: Vec<Lane>,
+}
+
+/// One thread's state.
+#[derive(Clone)]
+pub struct Lane {
+    stack: Stack,
+    /// Conversion of content.
+    pub(super) converter: Converter,
+}
+
+impl Rules {
+    pub(super) fn new(repo: &Repo, capture: &Capture, index: Option<&gix_index::State>) -> Result<Self, Error> {
+        let settings = &repo.settings;
+        let case = if settings.ignore_case { Case::Fold } else { Case::Sensitive };
+        let parse = ParseIgnore { support_precious: false };
+        let mut buffer = Vec::new();
+        let reading = |error: std::io::Error| Error::Io { op: "read ignore and attribute files of", path: repo.git_dir.clone(), source: error };
+        let globals = Search::from_git_dir(&repo.common_dir, settings.excludes_file.clone(), &mut buffer, parse).map_err(reading)?;
+        let ignore = Ignore::new(Search::default(), globals, None, ignore::Source::default(), parse);
+        let mut collection = gix_attributes::search::MetadataCollection::default();
+        let info = repo.common_dir.join("info/attributes");
+        let global_attributes: Vec<PathBuf> = settings.attributes_file.iter().filter(|file| file.exists()).cloned().collect();
+        let system = Path::new("/etc/gitattributes");
+        let files = system.exists().then(|| system.to_owned()).into_iter().chain(global_attributes);
+        let files: Vec<PathBuf> = files.collect();
+        let groups = gix_attributes::Search::new_globals(files.iter().cloned(), &mut buffer, &mut collection).map_err(reading)?;
+        let converts_everywhere = settings.converts_by_default() || info.exists() || !files.is_empty();
+        let convert_print = fingerprint(files.iter().chain([&info]), &format!("{:?}{:?}", settings.eol, settings.filters))?;
+        let attributes = Attributes::new(groups, Some(info), attributes::Source::WorktreeThenIdMapping, collection);
+        let state = State::for_add(attributes, ignore);
+        let empty = gix_index::State::new(gix_hash::Kind::Sha1);
+        let index = index.unwrap_or(&empty);
+        let stack = Stack::from_state_and_ignore_case(&repo.work_dir, settings.ignore_case, state, index, index.path_backing());
+        let sparse_file = repo.git_dir.join("info/sparse-checkout");
+        let sparse = if settings.sparse_checkout && sparse_file.exists() {
+            let patterns = fs::read(&sparse_file).at("read", &sparse_file)?;
+            let mut search = Search::default();
+            search.add_patterns_buffer(&patterns, &sparse_file, None, parse).map_err(reading)?;
+            Some(search)
+        } else {
+            None
+        };
+        let excludes = repo.common_dir.join("info/exclude");
+        let ignore_print = fingerprint(
+            settings.excludes_file.iter().chain([&excludes, &sparse_file]),
+            &format!("{:?}{:?}{case:?}{}{}", capture.include, capture.exclude, settings.sparse_checkout, capture.max_file_bytes),
+        )?;
+        let overrides = |patterns: &[String]| (!patterns.is_empty()).then(|| Search::from_overrides(patterns.iter(), parse));
+        Ok(Self {
+            backend: Finder(repo.backend.clone()),
+            lanes: Mutex::new(Lanes { fresh: Lane { stack, converter: Converter::new(repo) }, idle: Vec::new() }),
+            include: overrides(&capture.include)
+                .map(|search| (search, capture.include.iter().map(|p| literal_prefix(p)).collect())),
+            exclude: overrides(&capture.exclude),
+            sparse,
+            case,
+            validate: gix_validate::path::component::Options {
+                protect_windows: false,
+                protect_hfs: settings.protect_hfs,
+                protect_ntfs: settings.protect_ntfs,
+            },
+            converts_everywhere,
+            ignore_print,
+            convert_print,
+        })
+    }
+
+    /// Lends a lane for the time of one call.
+    pub(super) fn with_lane<T>(&self, work: impl FnOnce(&mut Lane) -> T) -> T {
+        let lanes = || self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lane = {
+            let mut lanes = lanes();
+            lanes.idle.pop().unwrap_or_else(|| lanes.fresh.clone())
+        };
+        let result = work(&mut lane);
+        lanes().idle.push(lane);
+        result
+    }
+
+    /// Whether git ignores the path, or the configuration says to take it all the same.
+    pub(super) fn is_ignored(&self, lane: &mut Lane, path: &[u8], is_dir: bool) -> Result<bool, Error> {
+        let mode = if is_dir { gix_index::entry::Mode::DIR } else { gix_index::entry::Mode::FILE };
+        let platform = lane.stack.at_entry(bstr(path), Some(mode), &self.backend).at("read ignore files for", as_path(path))?;
+        Ok(platform.is_excluded() && !self.is_included(path, is_dir))
+    }
+
+    /// Whether an ignored path is captured by configuration: it, or a directory above it, matches an include pattern.
+    fn is_included(&self, path: &[u8], is_dir: bool) -> bool {
+        let Some((search, prefixes)) = &self.include else { return false };
+        let above = prefixes.iter().any(|prefix| is_dir && prefix.len() > path.len() && prefix.starts_with(path) && prefix[path.len()] == b'/');
+        above || matches_any_level(search, path, is_dir, self.case)
+    }
+
+    /// Whether the configuration leaves the path out.
+    pub(super) fn is_excluded(&self, path: &[u8], is_dir: bool) -> bool {
+        self.exclude.as_ref().is_some_and(|search| matches_any_level(search, path, is_dir, self.case))
+    }
+
+    /// Whether a sparse checkout holds the path; without one, it does.
+    pub(super) fn in_sparse_checkout(&self, path: &[u8]) -> bool {
+        let Some(search) = &self.sparse else { return true };
+        let mut end = path.len();
+        let mut is_dir = false;
+        loop {
+            if let Some(found) = search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), self.case) {
+                return !found.pattern.is_negative();
+            }
+            match path[..end].iter().rposition(|b| *b == b'/') {
+                Some(slash) => end = slash,
+                None => return false,
+            }
+            is_dir = true;
+        }
+    }
+
+    /// Whether git would take the name into a tree: `.git` and its look-alikes are refused.
+    pub(super) fn is_valid_name(&self, name: &[u8], is_symlink: bool) -> bool {
+        let mode = is_symlink.then_some(gix_validate::path::component::Mode::Symlink);
+        gix_validate::path::component(bstr(name), mode, self.validate).is_ok()
+    }
+
+    /// Which conversions git applies to the content of a path.
+    pub(super) fn conversion(&self, lane: &mut Lane, path: &[u8]) -> Result<Conversion, Error> {
+        let Lane { stack, converter } = lane;
+        converter.conversion(&mut |outcome| self.attributes(stack, path, outcome))
+    }
+
+    /// What git would store for a file's bytes.
+    pub(super) fn to_git(
+        &self,
+        lane: &mut Lane,
+        path: &[u8],
+        bytes: &[u8],
+        index_blob: Option<ObjectId>,
+    ) -> Result<Vec<u8>, Error> {
+        let Lane { stack, converter } = lane;
+        let read_index = &mut |buffer: &mut Vec<u8>| {
+            let found = index_blob.and_then(|id| self.backend.0.read(&id).ok().flatten());
+            found.map(|object| *buffer = object.bytes)
+        };
+        converter.to_git(path, bytes, &mut |outcome| self.attributes(stack, path, outcome), read_index)
+    }
+
+    /// What git would check out for a blob's bytes.
+    pub(super) fn to_worktree(&self, lane: &mut Lane, path: &[u8], blob: &[u8]) -> Result<Vec<u8>, Error> {
+        let Lane { stack, converter } = lane;
+        converter.to_worktree(path, blob, &mut |outcome| self.attributes(stack, path, outcome))
+    }
+
+    fn attributes(&self, stack: &mut Stack, path: &[u8], outcome: &mut gix_attributes::search::Outcome) -> Result<(), Error> {
+        let mode = Some(gix_index::entry::Mode::FILE);
+        let platform = stack.at_entry(bstr(path), mode, &self.backend).at("read attribute files for", as_path(path))?;
+        platform.matching_attributes(outcome);
+        Ok(())
+    }
+}
+
+/// Whether the path or a directory above it matches.
+fn matches_any_level(search: &Search, path: &[u8], is_dir: bool, case: Case) -> bool {
+    let mut end = path.len();
+    let mut is_dir = is_dir;
+    loop {
+        if let Some(found) = search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), case) {
+            return !found.pattern.is_negative();
+        }
+        match path[..end].iter().rposition(|b| *b == b'/') {
+            Some(slash) => end = slash,
+            None => return false,
+        }
+        is_dir = true;
+    }
+}
+
+/// The part of a pattern with a slash before its first wildcard: ignored directories on the way there are entered.
+fn literal_prefix(pattern: &str) -> Vec<u8> {
+    let pattern = pattern.trim_start_matches('!').trim_start_matches('/');
+    if !pattern.trim_end_matches('/').contains('/') {
+        return Vec::new();
+    }
+    let end = pattern.find(['*', '?', '[', '\\']).unwrap_or(pattern.len());
+    pattern.as_bytes()[..end].to_vec()
+}
+
+fn fingerprint<'a>(files: impl Iterator<Item = &'a PathBuf>, settings: &str) -> Result<Sha256Digest, Error> {
+    let mut bytes = settings.as_bytes().to_vec();
+    for file in files {
+        match fs::read(file) {
+            Ok(content) => {
+                bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
+                bytes.extend_from_slice(&content);
+            }
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => bytes.push(0xff),
+            Err(error) => return Err(error).at("read", file),
+        }
+    }
+    Ok(Sha256Digest::of(&bytes))
+}
+
+pub(super) fn bstr(bytes: &[u8]) -> &gix_object::bstr::BStr {
+    bytes.into()
+}
+
+pub(super) fn as_path(bytes: &[u8]) -> &Path {
+    use std::os::unix::ffi::OsStrExt as _;
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Gives gitoxide objects from the backend, for ignore files that a sparse checkout keeps off the disk.
+struct Finder(std::sync::Arc<dyn Backend>);
+
+impl gix_object::Find for Finder {
+    fn try_find<'a>(
+        &self,
+        id: &gix_hash::oid,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<gix_object::Data<'a>>, gix_error::Error> {
+        let Ok(wanted) = ObjectId::from_bytes(id.as_bytes()) else { return Ok(None) };
+        let Ok(Some(object)) = self.0.read(&wanted) else { return Ok(None) };
+        *buffer = object.bytes;
+        let kind = match object.kind {
+            super::hash::Kind::Commit => gix_object::Kind::Commit,
+            super::hash::Kind::Tree => gix_object::Kind::Tree,
+            super::hash::Kind::Blob => gix_object::Kind::Blob,
+            super::hash::Kind::Tag => gix_object::Kind::Tag,
+        };
+        Ok(Some(gix_object::Data::new(buffer, kind, id.kind())))
+    }
+}
