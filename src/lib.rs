@@ -1,4 +1,4 @@
 //! go-team.
+pub mod git;
 pub mod model;
 pub mod store;
-pub mod git;
