@@ -1,3 +1,41 @@
 //! Values, pure: no disk, clock, environment or process.
+//!
+//! Every shape that go-team keeps on disk is defined here together with its bytes; `store` only moves those bytes.
+//! Three rules hold for all of them: an id can only be built by parsing it, what is unknown is absent (never `null`),
+//! and a checksum covers the canonical JSON of everything but itself.
 
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "an `expect` here states an invariant, not a condition for the caller"
+)]
+
+pub mod chain;
+pub mod current;
+pub mod digest;
+pub mod format;
+pub mod ids;
+pub mod journal;
+pub mod json;
+mod lower_hex;
+pub mod manifest;
 pub mod object_id;
+pub mod path_text;
+pub mod record;
+pub mod selector;
+pub mod state;
+pub mod status;
+pub mod timestamp;
+pub mod trigger;
+
+pub use current::CurrentPointer;
+pub use digest::Sha256Digest;
+pub use format::FormatError;
+pub use ids::{CheckpointId, RollbackId, SessionId};
+pub use journal::Journal;
+pub use manifest::{Entry, Manifest, PrunedRange, RollbackRecord};
+pub use object_id::{ObjectFormat, ObjectId};
+pub use record::{Files, GitSnapshot, Record, RecordDraft, Recovery};
+pub use selector::{Selector, SelectorError};
+pub use state::State;
+pub use status::SessionStatus;
+pub use trigger::Trigger;

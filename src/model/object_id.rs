@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::lower_hex;
+
 /// The hash function a repository names its objects with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ObjectFormat {
@@ -18,6 +20,7 @@ pub enum ObjectFormat {
 impl ObjectFormat {
     /// The length of a raw id in bytes.
     #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "an id is never empty")]
     pub const fn len(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -59,11 +62,9 @@ impl ObjectId {
     /// For any other length, upper-case digits, or anything that is not hexadecimal.
     pub fn parse(text: &str) -> Result<Self, ObjectIdError> {
         let refuse = || ObjectIdError(text.chars().take(80).collect());
-        if text.bytes().any(|b| b.is_ascii_uppercase()) {
-            return Err(refuse());
-        }
-        let raw = hex::decode(text).map_err(|_| refuse())?;
-        Self::from_bytes(&raw).map_err(|_| refuse())
+        let raw = &mut [0; 32][..text.len().min(64) / 2];
+        lower_hex::decode(text, raw).ok_or_else(refuse)?;
+        Self::from_bytes(raw).map_err(|_| refuse())
     }
 
     /// The raw bytes, as trees hold them.
@@ -75,13 +76,13 @@ impl ObjectId {
     /// The first ten hexadecimal digits, for people.
     #[must_use]
     pub fn short(&self) -> String {
-        hex::encode(&self.as_bytes()[..5])
+        lower_hex::encode(&self.as_bytes()[..5], &mut [0; 64]).to_owned()
     }
 }
 
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.as_bytes()))
+        f.write_str(lower_hex::encode(self.as_bytes(), &mut [0; 64]))
     }
 }
 
@@ -93,14 +94,23 @@ impl fmt::Debug for ObjectId {
 
 impl Serialize for ObjectId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(lower_hex::encode(self.as_bytes(), &mut [0; 64]))
     }
 }
 
 impl<'de> Deserialize<'de> for ObjectId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = ObjectId;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object id")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                ObjectId::parse(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 
