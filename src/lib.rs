@@ -1,4 +1,5 @@
 //! go-team.
-pub mod model;
-pub mod store;
 pub mod git;
+pub mod model;
+pub mod plan;
+pub mod store;
