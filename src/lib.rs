@@ -1,4 +1,5 @@
 //! go-team.
+pub mod config;
 pub mod git;
 pub mod model;
 pub mod plan;
