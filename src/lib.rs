@@ -1,4 +1,6 @@
 //! go-team.
+pub mod config;
 pub mod git;
 pub mod model;
+pub mod plan;
 pub mod store;

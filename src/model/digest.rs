@@ -18,6 +18,12 @@ pub struct Sha256Digest([u8; 32]);
 pub struct DigestError(String);
 
 impl Sha256Digest {
+    /// The digest with these bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The digest of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {

@@ -26,6 +26,7 @@ pub mod state;
 pub mod status;
 pub mod timestamp;
 pub mod trigger;
+pub mod workflow;
 
 pub use current::CurrentPointer;
 pub use digest::Sha256Digest;

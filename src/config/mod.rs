@@ -1,0 +1,29 @@
+//! Settings: typed, in layers, each with its origin.
+//!
+//! Flags go before `GO_TEAM_*` variables, these before `go-team.toml` at the work tree's root, that before the user's
+//! own file, and that before what is built in. [`settings`] holds the one table that everything else follows: which keys
+//! there are, their types, what is built in, what each is for. [`load()`] reads the layers; nothing here looks at the
+//! process's environment, home or clock, the caller passes these in.
+//!
+//! A configuration file is not trusted: its size is limited, a key that is not known is an error, and a project's file
+//! cannot point the state file out of the work tree.
+
+mod error;
+mod file;
+mod load;
+mod nearest;
+mod origin;
+mod reference;
+pub mod settings;
+mod value;
+mod workflow;
+
+pub use error::ConfigError;
+pub use load::{Config, Entry, Flag, PROJECT_FILE, Sources, load, user_file};
+pub use origin::Origin;
+pub use reference::reference;
+pub use settings::Settings;
+pub use value::Kind;
+
+#[cfg(test)]
+mod tests;

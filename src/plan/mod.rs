@@ -1,0 +1,3 @@
+//! Decisions, pure: values in, a plan out, with the reasons. No disk, clock, environment or process.
+
+pub mod retention;
