@@ -106,7 +106,7 @@ impl Walk<'_> {
         let known = Known {
             index: staged.map(|entry| entry.id),
             fixed: fixed.map(|entry| entry.id),
-            anchored: [held, old.and_then(|old| old.tree).map(|entry| entry.id)],
+            anchored: [held, old.filter(|_| self.old_objects_are_held).and_then(|old| old.tree).map(|entry| entry.id)],
         };
         self.progress.read.fetch_add(1, Ordering::Relaxed);
         let content = if stamp.file_type() == FileType::Symlink {

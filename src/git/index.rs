@@ -54,6 +54,21 @@ pub(super) struct Slice<'a> {
     depth: usize,
 }
 
+/// A tracked `.gitignore` or `.gitattributes` that counts when it is not on disk.
+pub(super) struct Control {
+    pub path: Vec<u8>,
+    pub id: ObjectId,
+}
+
+impl Control {
+    pub fn of(path: &[u8], facts: &IndexFacts) -> Option<Self> {
+        let name = path.rsplit(|byte| *byte == b'/').next()?;
+        let counts = name == b".gitattributes" || (name == b".gitignore" && facts.has(SKIP_WORKTREE));
+        let is_blob = facts.entry.mode.is_regular() && !facts.has(INTENT_TO_ADD);
+        (counts && is_blob).then(|| Self { path: path.to_vec(), id: facts.entry.id })
+    }
+}
+
 /// Where the index is.
 pub(super) fn location(git_dir: &Path) -> PathBuf {
     git_dir.join("index")
@@ -77,12 +92,22 @@ impl IndexView {
             .map_err(|error| Error::Damaged { what: format!("the index {}: {error}", path.display()) })?;
         let mtime = file.timestamp();
         let mtime = mtime.unix_seconds().saturating_mul(1_000_000_000).saturating_add(i64::from(mtime.nanoseconds()));
-        let (state, _) = file.into_parts();
-        Ok(Self { state, mtime })
+        Ok(Self { state: file.into(), mtime })
     }
 
-    pub fn state(&self) -> &gix_index::State {
-        &self.state
+    /// The tracked ignore and attribute files, by path.
+    pub fn controls(&self) -> Vec<Control> {
+        let candidates = self.state.entries().iter().filter(|entry| {
+            let path = self.path(entry);
+            path.ends_with(b".gitattributes") || path.ends_with(b".gitignore")
+        });
+        let mut controls: Vec<Control> = candidates
+            .filter(|entry| entry.stage_raw() == 0 || entry.stage_raw() == 2)
+            .filter_map(|entry| tracked_file(self.path(entry), std::slice::from_ref(entry)))
+            .filter_map(|file| Control::of(file.name, &file.facts))
+            .collect();
+        controls.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        controls
     }
 
     pub fn root(&self) -> Slice<'_> {

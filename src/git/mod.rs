@@ -8,6 +8,7 @@ pub mod cache;
 mod capture;
 mod content;
 mod convert;
+pub mod diff;
 pub mod hash;
 pub mod index;
 pub mod libgit2;
@@ -15,12 +16,17 @@ mod nested;
 mod node;
 pub mod open;
 pub mod pack;
-mod rules;
+pub mod rules;
+pub mod scan;
 pub mod settings;
+pub mod sidecar;
 pub mod skip;
+pub mod snapshot;
 pub mod stamp;
+pub mod timings;
 pub mod tree;
-mod walk;
+mod trees;
+pub mod walk;
 
 /// What can go wrong with a repository.
 #[derive(Debug, thiserror::Error)]

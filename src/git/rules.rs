@@ -18,6 +18,7 @@ use gix_worktree::stack::state::{Attributes, Ignore, attributes, ignore};
 
 use super::backend::Backend;
 use super::convert::{Conversion, Converter};
+use super::index::Control;
 use super::open::Repo;
 use super::{Error, IoContext as _};
 use crate::model::digest::Sha256Digest;
@@ -66,7 +67,7 @@ pub struct Lane {
 }
 
 impl Rules {
-    pub(super) fn new(repo: &Repo, capture: &Capture, index: Option<&gix_index::State>) -> Result<Self, Error> {
+    pub(super) fn new(repo: &Repo, capture: &Capture, controls: Vec<Control>) -> Result<Self, Error> {
         let settings = &repo.settings;
         let case = if settings.ignore_case { Case::Fold } else { Case::Sensitive };
         let parse = ParseIgnore { support_precious: false };
@@ -85,9 +86,10 @@ impl Rules {
         let convert_print = fingerprint(files.iter().chain([&info]), &format!("{:?}{:?}", settings.eol, settings.filters))?;
         let attributes = Attributes::new(groups, Some(info), attributes::Source::WorktreeThenIdMapping, collection);
         let state = State::for_add(attributes, ignore);
-        let empty = gix_index::State::new(gix_hash::Kind::Sha1);
-        let index = index.unwrap_or(&empty);
-        let stack = Stack::from_state_and_ignore_case(&repo.work_dir, settings.ignore_case, state, index, index.path_backing());
+        let controls = controls.into_iter().filter_map(|control| {
+            Some((control.path.into(), gix_hash::ObjectId::try_from(control.id.as_bytes()).ok()?))
+        });
+        let stack = Stack::new(&repo.work_dir, state, case, Vec::new(), controls.collect());
         let sparse_file = repo.git_dir.join("info/sparse-checkout");
         let sparse = if settings.sparse_checkout && sparse_file.exists() {
             let patterns = fs::read(&sparse_file).at("read", &sparse_file)?;

@@ -45,6 +45,8 @@ pub(super) struct Walk<'a> {
     pub index: &'a (dyn Fn() -> Result<&'a IndexView, Error> + Sync),
     /// The facts in the old nodes are those of the index as it is.
     pub facts_are_current: bool,
+    /// A ref holds the objects that the old nodes name.
+    pub old_objects_are_held: bool,
     /// The file system's time when the scan began.
     pub clock: i64,
     pub progress: &'a Progress,

@@ -1,0 +1,258 @@
+//! What a tree cannot say, as the JSON files of the sidecar commit: `index.json` and `extras.json`.
+//!
+//! Paths are written as [`quote_path`] does. Both files are written in full each time; where nothing is special their
+//! bytes are always the same, so that all checkpoints share them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::index::Stage;
+use super::node::{ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, INTENT_TO_ADD, SKIP_WORKTREE};
+use super::skip::SkipReason;
+use super::tree::Mode;
+use crate::model::object_id::ObjectId;
+use crate::model::path_text::quote_path;
+
+/// `index.json`: flags and conflicts of the index. Everything else of it is the tree `staged`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexJson {
+    /// The format, 1.
+    pub version: u32,
+    /// Paths with flags.
+    pub flags: Vec<FlaggedPath>,
+    /// Conflict stages.
+    pub conflicts: Vec<ConflictStage>,
+}
+
+/// A path with index flags.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlaggedPath {
+    /// The path.
+    pub path: String,
+    /// Its flags.
+    pub flags: Vec<IndexFlag>,
+    /// Its mode, for a path that is only intended to be added and so is not in the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+}
+
+/// A flag of an index entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexFlag {
+    /// `git update-index --assume-unchanged`.
+    AssumeUnchanged,
+    /// `git update-index --skip-worktree`, or a sparse checkout.
+    SkipWorktree,
+    /// `git add --intent-to-add`.
+    IntentToAdd,
+}
+
+/// One stage of a conflict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConflictStage {
+    /// The path.
+    pub path: String,
+    /// 1 base, 2 ours, 3 theirs.
+    pub stage: u8,
+    /// The mode in octal.
+    pub mode: String,
+    /// The object.
+    pub id: ObjectId,
+}
+
+/// `extras.json`: what is on disk beside what git keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extras {
+    /// The format, 1.
+    pub version: u32,
+    /// Permission bits.
+    pub permissions: Permissions,
+    /// Directories that no file makes exist.
+    pub empty_directories: Vec<String>,
+    /// Paths of the tree that are not on disk, because the index says not to look.
+    pub absent: Vec<String>,
+    /// Nested repositories that are recorded as a commit.
+    pub nested: Vec<NestedPath>,
+    /// Paths that were left out.
+    pub skipped: Vec<SkippedPath>,
+}
+
+/// Permission bits: what most files have, and those that differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Permissions {
+    /// Plain files.
+    pub file: String,
+    /// Runnable files.
+    pub executable: String,
+    /// Directories.
+    pub directory: String,
+    /// Paths with other bits.
+    pub other: BTreeMap<String, String>,
+}
+
+/// A nested repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NestedPath {
+    /// The path.
+    pub path: String,
+    /// The commit it was at.
+    pub commit: ObjectId,
+    /// Whether the index knows it as a submodule.
+    pub tracked: bool,
+}
+
+/// A path that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SkippedPath {
+    /// The path.
+    pub path: String,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Everything of a scan that no tree says.
+#[derive(Debug)]
+pub(super) struct Sidecar {
+    pub index: IndexJson,
+    pub extras: Extras,
+    /// Exact bytes of files that a checkout would not give back.
+    pub raw: Vec<(Vec<u8>, Entry)>,
+}
+
+/// How often each permission occurs.
+#[derive(Default)]
+struct Common(BTreeMap<u32, u64>);
+
+impl Common {
+    fn add(&mut self, bits: u32) {
+        *self.0.entry(bits).or_default() += 1;
+    }
+
+    fn most(&self, default: u32) -> u32 {
+        self.0.iter().max_by_key(|(_, count)| **count).map_or(default, |(bits, _)| *bits)
+    }
+}
+
+fn octal(bits: u32) -> String {
+    format!("{bits:03o}")
+}
+
+impl Sidecar {
+    pub fn of(root: &Dir, conflicts: &[Stage]) -> Self {
+        let (mut files, mut executables, mut directories) = (Common::default(), Common::default(), Common::default());
+        root.walk(
+            &mut Vec::new(),
+            &mut |_, dir| {
+                if dir.on_disk {
+                    directories.add(dir.stamp.permissions());
+                }
+            },
+            &mut |_, file| match on_disk(file) {
+                Some(bits) if bits & 0o100 != 0 => executables.add(bits),
+                Some(bits) => files.add(bits),
+                None => {}
+            },
+        );
+        let (file_bits, executable_bits, directory_bits) = (files.most(0o644), executables.most(0o755), directories.most(0o755));
+        let mut sidecar = Self {
+            index: IndexJson { version: 1, flags: Vec::new(), conflicts: conflicts.iter().map(ConflictStage::of).collect() },
+            extras: Extras {
+                version: 1,
+                permissions: Permissions {
+                    file: octal(file_bits),
+                    executable: octal(executable_bits),
+                    directory: octal(directory_bits),
+                    other: BTreeMap::new(),
+                },
+                empty_directories: Vec::new(),
+                absent: Vec::new(),
+                nested: Vec::new(),
+                skipped: Vec::new(),
+            },
+            raw: Vec::new(),
+        };
+        let Self { index, extras, raw } = &mut sidecar;
+        let mut other = BTreeMap::new();
+        let mut odd_dirs = BTreeMap::new();
+        let mut unreadable = Vec::new();
+        let mut empty = Vec::new();
+        root.walk(
+            &mut Vec::new(),
+            &mut |path, dir| {
+                if dir.on_disk && !path.is_empty() {
+                    if dir.stamp.permissions() != directory_bits && !dir.unreadable {
+                        odd_dirs.insert(quote_path(path), octal(dir.stamp.permissions()));
+                    }
+                    let holds_none = dir.tree.is_none() && !dir.ignored && !dir.dirs.iter().any(|child| child.on_disk);
+                    if dir.unreadable {
+                        unreadable.push(SkippedPath { path: quote_path(path), reason: SkipReason::Unreadable });
+                    } else if holds_none {
+                        empty.push(quote_path(path));
+                    }
+                }
+            },
+            &mut |path, file| {
+                match on_disk(file) {
+                    Some(bits) if bits & 0o100 != 0 && bits != executable_bits => _ = other.insert(quote_path(path), octal(bits)),
+                    Some(bits) if bits & 0o100 == 0 && bits != file_bits => _ = other.insert(quote_path(path), octal(bits)),
+                    _ => {}
+                }
+                match file.disk {
+                    Disk::Raw(entry) => raw.push((path.to_vec(), entry)),
+                    Disk::Skipped(reason) => extras.skipped.push(SkippedPath { path: quote_path(path), reason }),
+                    Disk::Absent if file.tree.is_some() => extras.absent.push(quote_path(path)),
+                    _ => {}
+                }
+                if let Some(Entry { mode: Mode::Gitlink, id }) = file.tree
+                    && file.disk != Disk::Absent
+                {
+                    extras.nested.push(NestedPath { path: quote_path(path), commit: id, tracked: file.index.is_some() });
+                }
+                index.flags.extend(FlaggedPath::of(path, file.index));
+            },
+        );
+        extras.permissions.other = other;
+        extras.permissions.other.extend(odd_dirs);
+        extras.skipped.extend(unreadable);
+        extras.empty_directories = empty;
+        sidecar
+    }
+}
+
+/// The permission bits of a captured regular file.
+fn on_disk(file: &super::node::File) -> Option<u32> {
+    let captured = matches!(file.disk, Disk::AsTree | Disk::Raw(_));
+    let regular = file.stamp.file_type() == rustix::fs::FileType::RegularFile;
+    (captured && regular).then(|| file.stamp.permissions())
+}
+
+impl ConflictStage {
+    fn of(stage: &Stage) -> Self {
+        Self { path: quote_path(&stage.path), stage: stage.stage, mode: stage.mode.as_octal().to_owned(), id: stage.id }
+    }
+}
+
+impl FlaggedPath {
+    fn of(path: &[u8], facts: Option<super::node::IndexFacts>) -> Option<Self> {
+        let facts = facts.filter(|facts| facts.flags & !CONFLICTED != 0)?;
+        let known = [
+            (ASSUME_UNCHANGED, IndexFlag::AssumeUnchanged),
+            (SKIP_WORKTREE, IndexFlag::SkipWorktree),
+            (INTENT_TO_ADD, IndexFlag::IntentToAdd),
+        ];
+        Some(Self {
+            path: quote_path(path),
+            flags: known.iter().filter(|(bit, _)| facts.has(*bit)).map(|(_, flag)| *flag).collect(),
+            mode: facts.has(INTENT_TO_ADD).then(|| facts.entry.mode.as_octal().to_owned()),
+        })
+    }
+}
