@@ -27,11 +27,17 @@ impl Limits {
         depth: 128,
         values: 1 << 20,
     };
+    /// A stored state: input, and what the engine added to it.
+    pub const STATE: Self = Self {
+        bytes: Self::INPUT.bytes + (8 << 20),
+        depth: Self::INPUT.depth + 4,
+        values: Self::INPUT.values + (1 << 16),
+    };
     /// A record: it holds a state and outputs, each of which may be as large as input can be.
     pub const RECORD: Self = Self {
         bytes: 64 << 20,
         depth: Self::INPUT.depth + 8,
-        values: 2 * Self::INPUT.values + (1 << 16),
+        values: 2 * Self::STATE.values,
     };
     /// A manifest.
     pub const MANIFEST: Self = Self {
