@@ -15,7 +15,7 @@ const ROUNDS: usize = 21;
 fn record(manifest: &Manifest, at: DateTime<Utc>) -> Record {
     let (step, name) = (4, "implementation");
     let seq = manifest.next_seq();
-    let commit = &Sha256Digest::of(&seq.to_be_bytes()).as_bytes()[..20];
+    let digest = Sha256Digest::of(&seq.to_be_bytes());
     RecordDraft {
         id: CheckpointId::compose(step, name, at, 1),
         session_id: manifest.session_id.clone(),
@@ -35,7 +35,7 @@ fn record(manifest: &Manifest, at: DateTime<Utc>) -> Record {
         files: Files::default(),
         git: GitSnapshot {
             enabled: true,
-            commit_hash: ObjectId::from_bytes(commit).ok(),
+            commit_hash: ObjectId::from_bytes(&digest.as_bytes()[..20]).ok(),
             ..GitSnapshot::default()
         },
         recovery: Recovery::default(),
