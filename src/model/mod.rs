@@ -12,6 +12,7 @@
 pub mod chain;
 pub mod current;
 pub mod digest;
+pub mod files;
 pub mod format;
 pub mod ids;
 pub mod journal;
@@ -21,6 +22,8 @@ pub mod manifest;
 pub mod object_id;
 pub mod path_text;
 pub mod record;
+#[cfg(test)]
+pub(crate) mod sample;
 pub mod selector;
 pub mod state;
 pub mod status;
@@ -30,12 +33,13 @@ pub mod workflow;
 
 pub use current::CurrentPointer;
 pub use digest::Sha256Digest;
+pub use files::Files;
 pub use format::FormatError;
 pub use ids::{CheckpointId, RollbackId, SessionId};
 pub use journal::Journal;
 pub use manifest::{Entry, Manifest, PrunedRange, RollbackRecord};
 pub use object_id::{ObjectFormat, ObjectId};
-pub use record::{Files, GitSnapshot, Record, RecordDraft, Recovery};
+pub use record::{GitSnapshot, Record, RecordDraft, Recovery};
 pub use selector::{Selector, SelectorError};
 pub use state::State;
 pub use status::SessionStatus;

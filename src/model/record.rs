@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::digest::Sha256Digest;
+use super::files::Files;
 use super::format::{self, FormatError};
 use super::ids::{CheckpointId, SessionId};
 use super::json::{self, Limits};
 use super::object_id::ObjectId;
-use super::path_text::quote_path;
 use super::state::State;
 use super::timestamp;
 use super::trigger::Trigger;
@@ -66,34 +66,6 @@ pub struct RecordDraft {
     pub recovery: Recovery,
 }
 
-/// The paths that changed since the parent, as [`quote_path`] writes them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Files {
-    /// New paths.
-    pub created: Vec<String>,
-    /// Paths with other content or another mode.
-    pub modified: Vec<String>,
-    /// Paths that are gone.
-    pub deleted: Vec<String>,
-    /// How many there are of each, listed or not.
-    pub totals: FileTotals,
-    /// Whether the lists are shorter than the totals.
-    pub truncated: bool,
-}
-
-/// How many paths were created, modified and deleted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileTotals {
-    /// New paths.
-    pub created: u64,
-    /// Changed paths.
-    pub modified: u64,
-    /// Removed paths.
-    pub deleted: u64,
-}
-
 /// The repository at the time of a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -130,43 +102,6 @@ pub struct Recovery {
     pub prerequisites_met: bool,
     /// What to know before going on.
     pub warnings: Vec<String>,
-}
-
-impl Files {
-    /// The most paths that a record lists, over all three kinds.
-    pub const MAX_LISTED: usize = 1000;
-
-    /// Lists the three kinds, each in its given order; when there are too many, none crowds out another.
-    #[must_use]
-    pub fn new<P: AsRef<[u8]>>(created: &[P], modified: &[P], deleted: &[P]) -> Self {
-        let kinds = [created, modified, deleted];
-        let mut shares = [0; 3];
-        let mut left = Self::MAX_LISTED;
-        let mut order = [0, 1, 2];
-        order.sort_by_key(|&kind| kinds[kind].len());
-        for (nth, kind) in order.into_iter().enumerate() {
-            shares[kind] = kinds[kind].len().min(left / (3 - nth));
-            left -= shares[kind];
-        }
-        let [created, modified, deleted] = [0, 1, 2].map(|kind| {
-            let listed = kinds[kind][..shares[kind]].iter();
-            listed
-                .map(|path| quote_path(path.as_ref()))
-                .collect::<Vec<_>>()
-        });
-        let total = |kind: usize| kinds[kind].len() as u64;
-        Self {
-            created,
-            modified,
-            deleted,
-            totals: FileTotals {
-                created: total(0),
-                modified: total(1),
-                deleted: total(2),
-            },
-            truncated: kinds.iter().map(|kind| kind.len()).ne(shares),
-        }
-    }
 }
 
 impl RecordDraft {
@@ -301,4 +236,124 @@ impl RecordDraft {
 fn migrated(mut object: Map<String, Value>) -> Result<Map<String, Value>, FormatError> {
     format::check_version(object.remove("version").as_ref())?;
     Ok(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::sample;
+
+    fn record() -> Record {
+        let mut draft = sample::draft(
+            &sample::manifest(),
+            2,
+            "requirements",
+            Trigger::StepComplete,
+        );
+        draft.created_at += std::time::Duration::from_micros(7);
+        draft.state =
+            State::parse(br#"{"phase":"x","own":1.50,"big":123456789012345678901234567890}"#)
+                .unwrap();
+        draft.seal()
+    }
+
+    #[test]
+    fn a_file_gives_the_same_record_back() {
+        let record = record();
+        let bytes = record.to_file_bytes();
+        let read = Record::from_file_bytes(&bytes).unwrap();
+        assert_eq!(read, record);
+        assert_eq!(read.to_file_bytes(), bytes);
+        assert_eq!(
+            serde_json::to_value(&read).unwrap(),
+            serde_json::from_slice::<Value>(&bytes).unwrap()
+        );
+    }
+
+    #[test]
+    fn the_sidecar_and_its_commit_give_the_same_record_back() {
+        let record = record();
+        let sidecar = record.sidecar_json();
+        let text = std::str::from_utf8(&sidecar).unwrap();
+        assert!(
+            !text.contains("commit_hash") && !text.contains("checksum\""),
+            "{text}"
+        );
+        let commit = record.git.commit_hash.unwrap();
+        let again = Record::from_sidecar(&sidecar, commit).unwrap();
+        assert_eq!(again, record);
+        assert_eq!(again.to_file_bytes(), record.to_file_bytes());
+        let other =
+            Record::from_sidecar(&sidecar, ObjectId::from_bytes(&[8; 20]).unwrap()).unwrap();
+        assert_ne!(other.checksum(), record.checksum());
+        let mut unborn = record.clone().into_draft();
+        unborn.git.commit_hash = None;
+        assert_eq!(unborn.sidecar_json(), sidecar);
+    }
+
+    #[test]
+    fn each_defect_is_an_error_of_its_own() {
+        let text = String::from_utf8(record().to_file_bytes()).unwrap();
+        let read = |from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            Record::from_file_bytes(text.replacen(from, to, 1).as_bytes()).unwrap_err()
+        };
+        assert!(matches!(
+            read("\"seq\": 1", "\"seq\": "),
+            FormatError::Json(_)
+        ));
+        let newer = read("\"version\": 1", "\"version\": 2, \"new\": {}");
+        assert_eq!(newer, FormatError::UnknownVersion { found: "2".into() });
+        assert!(matches!(
+            read("  \"version\": 1,\n", ""),
+            FormatError::Shape { .. }
+        ));
+        assert!(matches!(
+            read("\"seq\": 1", "\"seq\": -1"),
+            FormatError::Shape { .. }
+        ));
+        assert!(matches!(
+            read("\"seq\": 1", "\"seq\": 1, \"extra\": 1"),
+            FormatError::Shape { .. }
+        ));
+        assert!(matches!(
+            read("\"id\": \"cp", "\"id\": \"../cp"),
+            FormatError::Shape { .. }
+        ));
+        assert!(matches!(
+            read("\"own\": 1.50", "\"own\": 1.5"),
+            FormatError::Checksum { .. }
+        ));
+        assert!(matches!(
+            read("\"own\": 1.50", "\"own\": 1.50, \"n\": 1"),
+            FormatError::Checksum { .. }
+        ));
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found() {
+        let record = record();
+        let bytes = record.to_file_bytes();
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << bit;
+                if let Ok(read) = Record::from_file_bytes(&flipped) {
+                    assert!(bytes[at].is_ascii_whitespace(), "bit {bit} of byte {at}");
+                    assert_eq!(read, record);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_without_files_has_no_git_ids() {
+        let mut draft = record().into_draft();
+        draft.git = GitSnapshot::default();
+        let text = String::from_utf8(draft.seal().to_file_bytes()).unwrap();
+        assert!(
+            text.contains("\"git\": {\n    \"enabled\": false\n  }"),
+            "{text}"
+        );
+    }
 }

@@ -287,3 +287,6 @@ impl Numbers {
 pub fn number_of(manifest: &Manifest, entry: &Entry) -> String {
     Numbers::of(manifest).number(entry)
 }
+
+#[cfg(test)]
+mod tests;

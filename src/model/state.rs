@@ -62,12 +62,20 @@ impl State {
     /// How many rollbacks `checkpoint.rollback_history` holds at most; the manifest has them all.
     pub const MAX_ROLLBACKS: usize = 100;
 
-    /// Reads a state from the JSON of a user or of its file.
+    /// Reads a state from the JSON of a user.
     ///
     /// # Errors
     /// When the text is not JSON, not an object, or beyond the limits of input.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         Ok(Self(json::parse_object(bytes, Limits::INPUT)?))
+    }
+
+    /// Reads a state's file.
+    ///
+    /// # Errors
+    /// When the text is not JSON, not an object, or larger than what is ever written.
+    pub fn from_file_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        Ok(Self(json::parse_object(bytes, Limits::STATE)?))
     }
 
     /// The bytes of its file: pretty JSON.
@@ -292,7 +300,10 @@ mod tests {
         assert_eq!(metrics.test_coverage, Some(81.5));
         assert_eq!(metrics.lint_clean, None);
         assert_eq!(state.get("own").unwrap().to_string(), r#"{"a":1.50,"b":1}"#);
-        assert_eq!(State::parse(&state.to_file_bytes()).unwrap(), state);
+        assert_eq!(
+            State::from_file_bytes(&state.to_file_bytes()).unwrap(),
+            state
+        );
     }
 
     #[test]

@@ -294,3 +294,6 @@ pub struct Validity {
     /// When it was found to be corrupt.
     pub corrupted_at: Option<DateTime<Utc>>,
 }
+
+#[cfg(test)]
+mod tests;

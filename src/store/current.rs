@@ -1,0 +1,43 @@
+//! Which session a work tree is in, on disk.
+
+use super::durable;
+use super::{Error, Store, WorktreeKey, if_there};
+use crate::model::current::CurrentPointer;
+use crate::model::json::Limits;
+
+impl Store {
+    /// The active session of a work tree; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or of another version.
+    pub fn load_current(&self, key: &WorktreeKey) -> Result<Option<CurrentPointer>, Error> {
+        let path = self.layout().current(key);
+        if_there(Self::read(
+            &path,
+            Limits::INPUT.bytes,
+            CurrentPointer::from_file_bytes,
+        ))
+    }
+
+    /// Makes a session the active one of a work tree, for good.
+    ///
+    /// # Errors
+    /// When the file or its directory cannot be written or synced.
+    pub fn write_current(&self, key: &WorktreeKey, current: &CurrentPointer) -> Result<(), Error> {
+        durable::create_dir_all(&self.layout().worktree(key), self.durability())?;
+        self.write(&self.layout().current(key), &current.to_file_bytes())
+    }
+
+    /// Leaves a work tree without an active session, for good; says whether it had one.
+    ///
+    /// # Errors
+    /// When the file cannot be removed or the directory cannot be synced.
+    pub fn clear_current(&self, key: &WorktreeKey) -> Result<bool, Error> {
+        let path = self.layout().current(key);
+        let was_there = durable::remove_file(&path)?;
+        if was_there {
+            durable::sync_parent(&path, self.durability())?;
+        }
+        Ok(was_there)
+    }
+}

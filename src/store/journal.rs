@@ -1,0 +1,44 @@
+//! The journal on disk: there before an operation begins, gone after it has ended.
+
+use super::durable;
+use super::{Error, Store, if_there};
+use crate::model::ids::SessionId;
+use crate::model::journal::Journal;
+use crate::model::json::Limits;
+
+impl Store {
+    /// Loads what a session's last operation was about; `None` when it came to its end.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or of another version.
+    pub fn load_journal(&self, session: &SessionId) -> Result<Option<Journal>, Error> {
+        let path = self.layout().journal(session);
+        if_there(Self::read(
+            &path,
+            Limits::RECORD.bytes,
+            Journal::from_file_bytes,
+        ))
+    }
+
+    /// Writes the journal for good, before the operation begins.
+    ///
+    /// # Errors
+    /// When it cannot be written or synced; the operation must not begin.
+    pub fn write_journal(&self, journal: &Journal) -> Result<(), Error> {
+        let path = self.layout().journal(journal.session());
+        self.write(&path, &journal.to_file_bytes())
+    }
+
+    /// Removes the journal for good, after the operation has ended; says whether there was one.
+    ///
+    /// # Errors
+    /// When it cannot be removed or the directory cannot be synced.
+    pub fn remove_journal(&self, session: &SessionId) -> Result<bool, Error> {
+        let path = self.layout().journal(session);
+        let was_there = durable::remove_file(&path)?;
+        if was_there {
+            durable::sync_parent(&path, self.durability())?;
+        }
+        Ok(was_there)
+    }
+}

@@ -1,0 +1,171 @@
+//! Sessions on disk: made, listed, archived and removed, each in one step that a crash cannot split.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use super::durable::{self, Staged, Temp, on};
+use super::{Error, Store, is_missing, platform};
+use crate::model::ids::SessionId;
+use crate::model::manifest::Manifest;
+use crate::model::state::State;
+
+/// A session as it was found.
+#[derive(Debug)]
+pub struct SessionItem {
+    /// The name of its directory.
+    pub name: OsString,
+    /// Its manifest, or why it cannot be had.
+    pub manifest: Result<Manifest, Error>,
+}
+
+impl Store {
+    /// Makes a session: its directory with a manifest and a state, all of it or nothing.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when there is one of that id, else what the system says.
+    pub fn create_session(&self, manifest: &Manifest, state: &State) -> Result<(), Error> {
+        let target = self.layout().session(&manifest.session_id);
+        let archived = self.layout().failed_session(&manifest.session_id);
+        for path in [&target, &archived] {
+            if path.symlink_metadata().is_ok() {
+                let path = path.clone();
+                return Err(Error::Exists { path });
+            }
+        }
+        self.prepare()?;
+        let ((), mut temp) = Temp::beside(&target, platform::create_private_dir)?;
+        for (path, bytes) in [
+            (
+                self.layout().state(&manifest.session_id),
+                state.to_file_bytes(),
+            ),
+            (
+                self.layout().manifest(&manifest.session_id),
+                manifest.to_file_bytes(),
+            ),
+        ] {
+            let name = path.file_name().unwrap_or_default();
+            Staged::write(&temp.path.join(name), &bytes, self.durability())?.publish()?;
+        }
+        durable::sync_dir(&temp.path, self.durability())?;
+        temp.rename_to(&target)?;
+        durable::sync_parent(&target, self.durability())?;
+        Ok(())
+    }
+
+    /// Whether there is a directory of that session.
+    #[must_use]
+    pub fn has_session(&self, session: &SessionId) -> bool {
+        self.layout().session(session).is_dir()
+    }
+
+    /// All sessions, by name. One that cannot be loaded is reported as such and hides no other.
+    ///
+    /// # Errors
+    /// When the directory of sessions is there and cannot be read.
+    pub fn list_sessions(&self) -> Result<Vec<SessionItem>, Error> {
+        list(&self.layout().sessions())
+    }
+
+    /// All archived sessions, as [`Store::list_sessions`].
+    ///
+    /// # Errors
+    /// When the directory is there and cannot be read.
+    pub fn list_failed(&self) -> Result<Vec<SessionItem>, Error> {
+        list(&self.layout().failed())
+    }
+
+    /// Makes the names in a session's directory durable, after publishing files there.
+    ///
+    /// # Errors
+    /// When the system cannot promise it.
+    pub fn sync_session(&self, session: &SessionId) -> Result<(), Error> {
+        let dir = self.layout().session(session);
+        Ok(durable::sync_dir(&dir, self.durability())?)
+    }
+
+    /// Moves a session to the archive, for good.
+    ///
+    /// # Errors
+    /// When there is no such session, one of that id is archived already, or it cannot be moved.
+    pub fn archive_session(&self, session: &SessionId) -> Result<(), Error> {
+        let from = self.layout().session(session);
+        let to = self.layout().failed_session(session);
+        if to.symlink_metadata().is_ok() {
+            return Err(Error::Exists { path: to });
+        }
+        durable::create_dir_all(&self.layout().failed(), self.durability())?;
+        match fs::rename(&from, &to) {
+            Err(error) if is_missing(&error) => return Err(Error::Missing { path: from }),
+            result => result.map_err(on("archive", &from))?,
+        }
+        durable::sync_parent(&to, self.durability())?;
+        durable::sync_parent(&from, self.durability())?;
+        Ok(())
+    }
+
+    /// Removes a session for good: at once for whoever looks, then file by file.
+    ///
+    /// # Errors
+    /// When there is no such session or it cannot be removed.
+    pub fn remove_session(&self, session: &SessionId) -> Result<(), Error> {
+        self.remove_dir(&self.layout().session(session))
+    }
+
+    /// Removes an archived session, as [`Store::remove_session`].
+    ///
+    /// # Errors
+    /// When there is no such session or it cannot be removed.
+    pub fn remove_failed(&self, session: &SessionId) -> Result<(), Error> {
+        self.remove_dir(&self.layout().failed_session(session))
+    }
+
+    fn remove_dir(&self, dir: &Path) -> Result<(), Error> {
+        if dir.symlink_metadata().is_err() {
+            let path = dir.to_owned();
+            return Err(Error::Missing { path });
+        }
+        // Renamed over an empty directory of a temporary name, it is gone in one step.
+        let ((), temp) = Temp::beside(dir, platform::create_private_dir)?;
+        fs::rename(dir, &temp.path).map_err(on("remove", dir))?;
+        durable::sync_parent(dir, self.durability())?;
+        fs::remove_dir_all(&temp.path).map_err(on("remove", &temp.path))?;
+        Ok(())
+    }
+
+    /// Removes what killed processes left in the store; says how much. Only for the holder of the lock.
+    ///
+    /// # Errors
+    /// When a directory cannot be read or something cannot be removed.
+    pub fn clean_temps(&self, session: Option<&SessionId>) -> Result<usize, Error> {
+        let mut count = durable::clean_temps(&self.layout().sessions())?;
+        if let Some(session) = session {
+            count += durable::clean_temps(&self.layout().session(session))?;
+        }
+        Ok(count)
+    }
+}
+
+fn list(dir: &Path) -> Result<Vec<SessionItem>, Error> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if is_missing(&error) => return Ok(Vec::new()),
+        entries => entries.map_err(on("read", dir))?,
+    };
+    let mut items = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(on("read", dir))?.file_name();
+        let path = dir.join(&name);
+        if durable::is_temp(&name) || !path.is_dir() {
+            continue;
+        }
+        let session = name.to_str().and_then(|name| SessionId::parse(name).ok());
+        let manifest = match session {
+            Some(session) => Store::load_manifest_at(&path.join("manifest.json"), &session),
+            None => Err(Error::BadName { path }),
+        };
+        items.push(SessionItem { name, manifest });
+    }
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(items)
+}
