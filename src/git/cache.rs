@@ -48,9 +48,14 @@ impl Cache {
     /// Replaces the cache. It is not synced: one that a power cut tears is recognised.
     pub fn store(&self, path: &Path, format: ObjectFormat) -> Result<(), Error> {
         let dir = path.parent().expect("a cache lies in a directory");
-        let file = tempfile::Builder::new().prefix(".tmp-cache-").tempfile_in(dir).at("create temporary file in", dir)?;
+        let file = tempfile::Builder::new()
+            .prefix(".tmp-cache-")
+            .tempfile_in(dir)
+            .at("create temporary file in", dir)?;
         fs::write(file.path(), self.encode(format)).at("write", file.path())?;
-        file.persist(path).map_err(|error| error.error).at("replace", path)?;
+        file.persist(path)
+            .map_err(|error| error.error)
+            .at("replace", path)?;
         Ok(())
     }
 
@@ -67,7 +72,10 @@ impl Cache {
         for conflict in &self.conflicts {
             out.bytes(&conflict.path);
             out.u8(conflict.stage);
-            out.entry(&Entry { mode: conflict.mode, id: conflict.id });
+            out.entry(&Entry {
+                mode: conflict.mode,
+                id: conflict.id,
+            });
         }
         out.dir(&self.root);
         let crc = crc32fast::hash(&out.0);
@@ -80,12 +88,18 @@ impl Cache {
         if crc32fast::hash(body).to_le_bytes() != crc || !body.starts_with(MAGIC) {
             return None;
         }
-        let mut input = Reader { rest: &body[MAGIC.len()..], id_length: format.len() };
+        let mut input = Reader {
+            rest: &body[MAGIC.len()..],
+            id_length: format.len(),
+        };
         if input.u32()? as usize != format.len() {
             return None;
         }
         let reference = String::from_utf8(input.bytes()?.to_vec()).ok()?;
-        let anchor = Anchor { reference, commit: input.id()? };
+        let anchor = Anchor {
+            reference,
+            commit: input.id()?,
+        };
         let index = input.option(Reader::stamp)?;
         let ignore_print = Sha256Digest::from_bytes(input.take(32)?.try_into().ok()?);
         let convert_print = Sha256Digest::from_bytes(input.take(32)?.try_into().ok()?);
@@ -94,10 +108,22 @@ impl Cache {
             let path = input.bytes()?.to_vec();
             let stage = input.u8()?;
             let Entry { mode, id } = input.entry()?;
-            conflicts.push(Stage { path, stage, mode, id });
+            conflicts.push(Stage {
+                path,
+                stage,
+                mode,
+                id,
+            });
         }
         let root = input.dir(0)?;
-        input.rest.is_empty().then_some(Self { anchor, index, ignore_print, convert_print, conflicts, root })
+        input.rest.is_empty().then_some(Self {
+            anchor,
+            index,
+            ignore_print,
+            convert_print,
+            conflicts,
+            root,
+        })
     }
 }
 
@@ -149,7 +175,9 @@ impl Writer {
         self.bytes(&file.name);
         self.stamp(&file.stamp);
         // Most files are tracked, clean and in the tree as in the index: one byte says so.
-        let plain = file.index.is_some_and(|facts| facts.flags == 0 && Some(facts.entry) == file.tree);
+        let plain = file
+            .index
+            .is_some_and(|facts| facts.flags == 0 && Some(facts.entry) == file.tree);
         self.u8(u8::from(file.trusted) | u8::from(plain) << 1);
         self.option(file.tree.as_ref(), Self::entry);
         if !plain {
@@ -176,9 +204,10 @@ impl Writer {
     fn dir(&mut self, dir: &Dir) {
         self.bytes(&dir.name);
         self.stamp(&dir.stamp);
-        self.u8(
-            u8::from(dir.trusted) | u8::from(dir.on_disk) << 1 | u8::from(dir.ignored) << 2 | u8::from(dir.unreadable) << 3,
-        );
+        self.u8(u8::from(dir.trusted)
+            | u8::from(dir.on_disk) << 1
+            | u8::from(dir.ignored) << 2
+            | u8::from(dir.unreadable) << 3);
         for control in &dir.controls {
             self.option(control.as_ref(), Self::stamp);
         }
@@ -215,15 +244,18 @@ impl<'a> Reader<'a> {
     }
 
     fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+        self.take(4)
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")))
     }
 
     fn u64(&mut self) -> Option<u64> {
-        self.take(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+        self.take(8)
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
     }
 
     fn i64(&mut self) -> Option<i64> {
-        self.take(8).map(|bytes| i64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+        self.take(8)
+            .map(|bytes| i64::from_le_bytes(bytes.try_into().expect("eight bytes")))
     }
 
     fn bytes(&mut self) -> Option<&'a [u8]> {
@@ -236,7 +268,10 @@ impl<'a> Reader<'a> {
         ObjectId::from_bytes(raw).ok()
     }
 
-    #[allow(clippy::option_option, reason = "the outer one is about reading, the inner one is the value")]
+    #[allow(
+        clippy::option_option,
+        reason = "the outer one is about reading, the inner one is the value"
+    )]
     fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         match self.u8()? {
             0 => Some(None),
@@ -246,11 +281,20 @@ impl<'a> Reader<'a> {
     }
 
     fn stamp(&mut self) -> Option<Stamp> {
-        Some(Stamp { mtime: self.i64()?, ctime: self.i64()?, ino: self.u64()?, size: self.u64()?, mode: self.u32()? })
+        Some(Stamp {
+            mtime: self.i64()?,
+            ctime: self.i64()?,
+            ino: self.u64()?,
+            size: self.u64()?,
+            mode: self.u32()?,
+        })
     }
 
     fn entry(&mut self) -> Option<Entry> {
-        Some(Entry { mode: Mode::from_number(self.u8()?)?, id: self.id()? })
+        Some(Entry {
+            mode: Mode::from_number(self.u8()?)?,
+            id: self.id()?,
+        })
     }
 
     fn file(&mut self) -> Option<File> {
@@ -259,9 +303,17 @@ impl<'a> Reader<'a> {
         let bits = self.u8()?;
         let tree = self.option(Self::entry)?;
         let index = if bits & 2 != 0 {
-            Some(IndexFacts { entry: tree?, flags: 0 })
+            Some(IndexFacts {
+                entry: tree?,
+                flags: 0,
+            })
         } else {
-            self.option(|input| Some(IndexFacts { flags: input.u8()?, entry: input.entry()? }))?
+            self.option(|input| {
+                Some(IndexFacts {
+                    flags: input.u8()?,
+                    entry: input.entry()?,
+                })
+            })?
         };
         let disk = match self.u8()? {
             0 => Disk::AsTree,
@@ -271,7 +323,14 @@ impl<'a> Reader<'a> {
             4 => Disk::Excluded,
             _ => return None,
         };
-        Some(File { name, stamp, trusted: bits & 1 != 0, tree, index, disk })
+        Some(File {
+            name,
+            stamp,
+            trusted: bits & 1 != 0,
+            tree,
+            index,
+            disk,
+        })
     }
 
     fn dir(&mut self, depth: usize) -> Option<Dir> {
@@ -318,17 +377,46 @@ mod tests {
 
     fn sample() -> Cache {
         let id = |byte| ObjectId::from_bytes(&[byte; 20]).unwrap();
-        let entry = Entry { mode: Mode::File, id: id(1) };
-        let stamp = Stamp { mtime: 5, ctime: -6, ino: 7, size: 8, mode: 0o100_644 };
-        let file = |name: &[u8], index, disk| File { name: name.into(), stamp, trusted: true, tree: Some(entry), index, disk };
+        let entry = Entry {
+            mode: Mode::File,
+            id: id(1),
+        };
+        let stamp = Stamp {
+            mtime: 5,
+            ctime: -6,
+            ino: 7,
+            size: 8,
+            mode: 0o100_644,
+        };
+        let file = |name: &[u8], index, disk| File {
+            name: name.into(),
+            stamp,
+            trusted: true,
+            tree: Some(entry),
+            index,
+            disk,
+        };
         let plain = Some(IndexFacts { entry, flags: 0 });
-        let sub = Dir { name: b"sub".as_slice().into(), staged: Some(id(3)), on_disk: true, ..Dir::default() };
+        let sub = Dir {
+            name: b"sub".as_slice().into(),
+            staged: Some(id(3)),
+            on_disk: true,
+            ..Dir::default()
+        };
         Cache {
-            anchor: Anchor { reference: "refs/go-team/s/cp".into(), commit: id(9) },
+            anchor: Anchor {
+                reference: "refs/go-team/s/cp".into(),
+                commit: id(9),
+            },
             index: Some(stamp),
             ignore_print: Sha256Digest::of(b"i"),
             convert_print: Sha256Digest::of(b"c"),
-            conflicts: vec![Stage { path: b"x".to_vec(), stage: 2, mode: Mode::Executable, id: id(4) }],
+            conflicts: vec![Stage {
+                path: b"x".to_vec(),
+                stage: 2,
+                mode: Mode::Executable,
+                id: id(4),
+            }],
             root: Dir {
                 tree: Some(id(2)),
                 trusted: true,
@@ -336,7 +424,11 @@ mod tests {
                 files: vec![
                     file(b"a", plain, Disk::AsTree),
                     file(b"b\xff", None, Disk::Raw(entry)),
-                    file(b"c", Some(IndexFacts { entry, flags: 3 }), Disk::Skipped(SkipReason::Socket)),
+                    file(
+                        b"c",
+                        Some(IndexFacts { entry, flags: 3 }),
+                        Disk::Skipped(SkipReason::Socket),
+                    ),
                 ],
                 dirs: vec![sub],
                 ..Dir::default()
@@ -362,7 +454,11 @@ mod tests {
             for bit in 0..8 {
                 let mut flipped = bytes.clone();
                 flipped[at] ^= 1 << bit;
-                assert_eq!(Cache::decode(&flipped, ObjectFormat::Sha1), None, "byte {at} bit {bit}");
+                assert_eq!(
+                    Cache::decode(&flipped, ObjectFormat::Sha1),
+                    None,
+                    "byte {at} bit {bit}"
+                );
             }
         }
     }

@@ -5,7 +5,9 @@ use rustix::io::Errno;
 use std::sync::atomic::Ordering;
 
 use super::content::{Content, Known, lstat};
-use super::node::{ASSUME_UNCHANGED, CONFLICTED, Disk, Entry, File, INTENT_TO_ADD, IndexFacts, SKIP_WORKTREE};
+use super::node::{
+    ASSUME_UNCHANGED, CONFLICTED, Disk, Entry, File, INTENT_TO_ADD, IndexFacts, SKIP_WORKTREE,
+};
 use super::rules::as_path;
 use super::skip::SkipReason;
 use super::stamp::Stamp;
@@ -28,28 +30,52 @@ impl Walk<'_> {
         let stamp = match lstat(self.reader.root, path) {
             Ok(stamp) => stamp,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(self.absent(name, old.as_ref(), facts)),
-            Err(Errno::ACCESS) => return Ok(Some(self.skipped(name, Stamp::default(), facts, SkipReason::Unreadable))),
+            Err(Errno::ACCESS) => {
+                return Ok(Some(self.skipped(
+                    name,
+                    Stamp::default(),
+                    facts,
+                    SkipReason::Unreadable,
+                )));
+            }
             Err(error) => return Err(error).at("stat", as_path(path)),
         };
-        let same = |old: &File| old.trusted && old.stamp == stamp && old.index == facts && !above.reconvert;
+        let same = |old: &File| {
+            old.trusted && old.stamp == stamp && old.index == facts && !above.reconvert
+        };
         if old.as_ref().is_some_and(same) {
             return Ok(old);
         }
         self.moved();
         let is_link = stamp.file_type() == FileType::Symlink;
         if facts.is_none() && !self.rules.is_valid_name(name, is_link) {
-            return Ok(Some(self.skipped(name, stamp, facts, SkipReason::InvalidName)));
+            return Ok(Some(self.skipped(
+                name,
+                stamp,
+                facts,
+                SkipReason::InvalidName,
+            )));
         }
         if self.rules.is_excluded(path, false) {
             let tree = facts.and_then(|facts| facts.staged());
-            return Ok(facts.is_some().then(|| File { tree, disk: Disk::Excluded, ..blank(name, stamp, facts) }));
+            return Ok(facts.is_some().then(|| File {
+                tree,
+                disk: Disk::Excluded,
+                ..blank(name, stamp, facts)
+            }));
         }
         match stamp.file_type() {
-            FileType::RegularFile | FileType::Symlink => self.content(path, name, stamp, old, in_index, above),
+            FileType::RegularFile | FileType::Symlink => {
+                self.content(path, name, stamp, old, in_index, above)
+            }
             FileType::Directory => match facts {
                 Some(facts) if facts.entry.mode == Mode::Tree => {
                     let disk = Disk::Skipped(SkipReason::OutsideSparseCheckout);
-                    Ok(Some(File { tree: Some(facts.entry), disk, ..blank(name, stamp, Some(facts)) }))
+                    Ok(Some(File {
+                        tree: Some(facts.entry),
+                        disk,
+                        ..blank(name, stamp, Some(facts))
+                    }))
                 }
                 facts => Ok(facts.map(|facts| deleted(name, facts))),
             },
@@ -68,9 +94,19 @@ impl Walk<'_> {
     }
 
     /// A file that is left out: the tree keeps what the index has, so that a diff does not call it deleted.
-    fn skipped(&self, name: &[u8], stamp: Stamp, facts: Option<IndexFacts>, reason: SkipReason) -> File {
+    fn skipped(
+        &self,
+        name: &[u8],
+        stamp: Stamp,
+        facts: Option<IndexFacts>,
+        reason: SkipReason,
+    ) -> File {
         let tree = facts.and_then(|facts| facts.staged());
-        File { tree, disk: Disk::Skipped(reason), ..blank(name, stamp, facts) }
+        File {
+            tree,
+            disk: Disk::Skipped(reason),
+            ..blank(name, stamp, facts)
+        }
     }
 
     fn content(
@@ -88,31 +124,49 @@ impl Walk<'_> {
         let outside = !self.rules.in_sparse_checkout(path);
         // git takes these as the index has them, whatever the disk says.
         let by_hand = facts.is_some_and(|facts| {
-            facts.has(ASSUME_UNCHANGED) || (facts.has(SKIP_WORKTREE) && (outside || !self.settings.sparse_checkout))
+            facts.has(ASSUME_UNCHANGED)
+                || (facts.has(SKIP_WORKTREE) && (outside || !self.settings.sparse_checkout))
         });
         let fixed = staged.filter(|_| by_hand || (outside && self.settings.sparse_checkout));
-        let file = File { trusted: stamp.is_older_than(self.clock), ..blank(name, stamp, facts) };
+        let file = File {
+            trusted: stamp.is_older_than(self.clock),
+            ..blank(name, stamp, facts)
+        };
         let clean = match in_index {
-            InIndex::Entry(tracked, view) => staged.is_some_and(|entry| entry.mode == mode) && view.is_clean(tracked, &stamp),
+            InIndex::Entry(tracked, view) => {
+                staged.is_some_and(|entry| entry.mode == mode) && view.is_clean(tracked, &stamp)
+            }
             _ => false,
         };
         let clean = clean && facts.is_some_and(|facts| !facts.has(INTENT_TO_ADD | CONFLICTED));
         let fixed = fixed.or_else(|| staged.filter(|_| clean));
-        let held = staged.filter(|entry| self.backend.exists(&entry.id)).map(|entry| entry.id);
-        let converts = above.attributes && mode.is_regular() && stamp.file_type() == FileType::RegularFile;
+        let held = staged
+            .filter(|entry| self.backend.exists(&entry.id))
+            .map(|entry| entry.id);
+        let converts =
+            above.attributes && mode.is_regular() && stamp.file_type() == FileType::RegularFile;
         if clean && held.is_some() && !self.converts(path, converts)? {
-            return Ok(Some(File { tree: staged, ..file }));
+            return Ok(Some(File {
+                tree: staged,
+                ..file
+            }));
         }
         let known = Known {
             index: staged.map(|entry| entry.id),
             fixed: fixed.map(|entry| entry.id),
-            anchored: [held, old.filter(|_| self.old_objects_are_held).and_then(|old| old.tree).map(|entry| entry.id)],
+            anchored: [
+                held,
+                old.filter(|_| self.old_objects_are_held)
+                    .and_then(|old| old.tree)
+                    .map(|entry| entry.id),
+            ],
         };
         self.progress.read.fetch_add(1, Ordering::Relaxed);
         let content = if stamp.file_type() == FileType::Symlink {
             self.reader.link(path, known)?
         } else {
-            self.rules.with_lane(|lane| self.reader.file(lane, path, converts, known))?
+            self.rules
+                .with_lane(|lane| self.reader.file(lane, path, converts, known))?
         };
         Ok(match content {
             Content::Gone => facts.map(|facts| deleted(name, facts)),
@@ -121,20 +175,43 @@ impl Walk<'_> {
                 let mode = self.mode(&stored.stamp, staged.map(|entry| entry.mode));
                 let raw_mode = self.mode(&stored.stamp, None);
                 let trusted = stored.stamp.is_older_than(self.clock);
-                let file = File { stamp: stored.stamp, trusted, ..file };
+                let file = File {
+                    stamp: stored.stamp,
+                    trusted,
+                    ..file
+                };
                 let disk = match (stored.raw, fixed) {
                     (Some(id), _) => Disk::Raw(Entry { mode: raw_mode, id }),
-                    (None, Some(entry)) if entry.mode != mode => Disk::Raw(Entry { mode: raw_mode, id: stored.id }),
+                    (None, Some(entry)) if entry.mode != mode => Disk::Raw(Entry {
+                        mode: raw_mode,
+                        id: stored.id,
+                    }),
                     _ => Disk::AsTree,
                 };
-                let recorded = Entry { mode, id: stored.id };
+                let recorded = Entry {
+                    mode,
+                    id: stored.id,
+                };
                 Some(match fixed {
-                    Some(entry) => File { tree: Some(entry), disk, ..file },
+                    Some(entry) => File {
+                        tree: Some(entry),
+                        disk,
+                        ..file
+                    },
                     // git does not add new files outside the sparse checkout; their bytes are kept aside.
-                    None if outside && self.settings.sparse_checkout => {
-                        File { tree: None, disk: Disk::Raw(Entry { mode: raw_mode, id: stored.raw.unwrap_or(stored.id) }), ..file }
-                    }
-                    None => File { tree: Some(recorded), disk, ..file },
+                    None if outside && self.settings.sparse_checkout => File {
+                        tree: None,
+                        disk: Disk::Raw(Entry {
+                            mode: raw_mode,
+                            id: stored.raw.unwrap_or(stored.id),
+                        }),
+                        ..file
+                    },
+                    None => File {
+                        tree: Some(recorded),
+                        disk,
+                        ..file
+                    },
                 })
             }
         })
@@ -144,7 +221,9 @@ impl Walk<'_> {
         if !possible {
             return Ok(false);
         }
-        let conversion = self.rules.with_lane(|lane| self.rules.conversion(lane, path))?;
+        let conversion = self
+            .rules
+            .with_lane(|lane| self.rules.conversion(lane, path))?;
         Ok(conversion != super::convert::Conversion::None)
     }
 
@@ -164,5 +243,12 @@ impl Walk<'_> {
 }
 
 fn blank(name: &[u8], stamp: Stamp, facts: Option<IndexFacts>) -> File {
-    File { name: name.into(), stamp, trusted: false, tree: None, index: facts, disk: Disk::AsTree }
+    File {
+        name: name.into(),
+        stamp,
+        trusted: false,
+        tree: None,
+        index: facts,
+        disk: Disk::AsTree,
+    }
 }

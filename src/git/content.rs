@@ -72,13 +72,27 @@ impl Known {
 
 impl Reader<'_> {
     /// Reads and stores a regular file.
-    pub fn file(&self, lane: &mut Lane, path: &[u8], may_convert: bool, known: Known) -> Result<Content, Error> {
-        let conversion = if may_convert { self.rules.conversion(lane, path)? } else { Conversion::None };
+    pub fn file(
+        &self,
+        lane: &mut Lane,
+        path: &[u8],
+        may_convert: bool,
+        known: Known,
+    ) -> Result<Content, Error> {
+        let conversion = if may_convert {
+            self.rules.conversion(lane, path)?
+        } else {
+            Conversion::None
+        };
         for _ in 0..ATTEMPTS {
             let file = match self.open(path) {
                 Ok(file) => file,
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(Content::Gone),
-                Err(Errno::ACCESS | Errno::PERM) => return Ok(Content::Skipped(SkipReason::Unreadable)),
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => {
+                    return Ok(Content::Gone);
+                }
+                Err(Errno::ACCESS | Errno::PERM) => {
+                    return Ok(Content::Skipped(SkipReason::Unreadable));
+                }
                 Err(error) => return Err(error).at("open", as_path(path)),
             };
             let before = stat(&file).at("stat", as_path(path))?;
@@ -91,9 +105,13 @@ impl Reader<'_> {
             wait_until_cold(&before);
             let stored = match self.read(lane, &file, path, before, conversion, known) {
                 Ok(stored) => stored,
-                Err(Error::Convert { .. }) => return Ok(Content::Skipped(SkipReason::ConversionFailed)),
+                Err(Error::Convert { .. }) => {
+                    return Ok(Content::Skipped(SkipReason::ConversionFailed));
+                }
                 Err(Error::Collision) => return Ok(Content::Skipped(SkipReason::Collision)),
-                Err(Error::Io { op: "read", source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                Err(Error::Io {
+                    op: "read", source, ..
+                }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
                     return Ok(Content::Skipped(SkipReason::Unreadable));
                 }
                 Err(error) => return Err(error),
@@ -115,12 +133,19 @@ impl Reader<'_> {
         conversion: Conversion,
         known: Known,
     ) -> Result<Option<Stored>, Error> {
-        let unchanged = || stat(file).at("stat", as_path(path)).map(|after| after == before);
+        let unchanged = || {
+            stat(file)
+                .at("stat", as_path(path))
+                .map(|after| after == before)
+        };
         if conversion == Conversion::None && before.size > IN_MEMORY {
             return self.stream(file, path, before, known);
         }
         let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0) + 1);
-        (&*file).take(before.size + 1).read_to_end(&mut bytes).at("read", as_path(path))?;
+        (&*file)
+            .take(before.size + 1)
+            .read_to_end(&mut bytes)
+            .at("read", as_path(path))?;
         if bytes.len() as u64 != before.size || !unchanged()? {
             return Ok(None);
         }
@@ -129,17 +154,32 @@ impl Reader<'_> {
             let id = hash_object(format, Kind::Blob, &bytes)?;
             let id = self.settle(known, id, &bytes)?;
             let raw = (known.fixed.is_some_and(|fixed| fixed != id)).then_some(id);
-            return Ok(Some(Stored { id: known.fixed.unwrap_or(id), raw, stamp: before }));
+            return Ok(Some(Stored {
+                id: known.fixed.unwrap_or(id),
+                raw,
+                stamp: before,
+            }));
         }
         let blob = self.rules.to_git(lane, path, &bytes, known.index)?;
         let id = hash_object(format, Kind::Blob, &blob)?;
         let exact = known.fixed.is_none_or(|fixed| fixed == id)
-            && self.rules.to_worktree(lane, path, &blob).is_ok_and(|checked_out| checked_out == bytes);
+            && self
+                .rules
+                .to_worktree(lane, path, &blob)
+                .is_ok_and(|checked_out| checked_out == bytes);
         if known.fixed.is_none() {
             self.settle(known, id, &blob)?;
         }
-        let raw = if exact { None } else { Some(self.pack.add(Kind::Blob, &bytes)?) };
-        Ok(Some(Stored { id: known.fixed.unwrap_or(id), raw, stamp: before }))
+        let raw = if exact {
+            None
+        } else {
+            Some(self.pack.add(Kind::Blob, &bytes)?)
+        };
+        Ok(Some(Stored {
+            id: known.fixed.unwrap_or(id),
+            raw,
+            stamp: before,
+        }))
     }
 
     fn settle(&self, known: Known, id: ObjectId, blob: &[u8]) -> Result<ObjectId, Error> {
@@ -149,7 +189,13 @@ impl Reader<'_> {
         Ok(id)
     }
 
-    fn stream(&self, file: &File, path: &[u8], before: Stamp, known: Known) -> Result<Option<Stored>, Error> {
+    fn stream(
+        &self,
+        file: &File,
+        path: &[u8],
+        before: Stamp,
+        known: Known,
+    ) -> Result<Option<Stored>, Error> {
         let mut hasher = ObjectHasher::new(self.pack.format(), Kind::Blob, before.size);
         std::fs::create_dir_all(self.pack_dir).at("create directory", self.pack_dir)?;
         let mut spill = Spill::new(self.pack_dir, Kind::Blob, before.size)?;
@@ -176,7 +222,11 @@ impl Reader<'_> {
             self.pack.add_spilled(id, spill)?;
         }
         let raw = (known.fixed.is_some_and(|fixed| fixed != id)).then_some(id);
-        Ok(Some(Stored { id: known.fixed.unwrap_or(id), raw, stamp: before }))
+        Ok(Some(Stored {
+            id: known.fixed.unwrap_or(id),
+            raw,
+            stamp: before,
+        }))
     }
 
     /// Reads and stores a symbolic link.
@@ -195,7 +245,11 @@ impl Reader<'_> {
             let id = hash_object(self.pack.format(), Kind::Blob, target.as_bytes())?;
             let id = self.settle(known, id, target.as_bytes())?;
             let raw = (known.fixed.is_some_and(|fixed| fixed != id)).then_some(id);
-            return Ok(Content::Stored(Stored { id: known.fixed.unwrap_or(id), raw, stamp }));
+            return Ok(Content::Stored(Stored {
+                id: known.fixed.unwrap_or(id),
+                raw,
+                stamp,
+            }));
         }
         Ok(Content::Skipped(SkipReason::Unstable))
     }
@@ -245,5 +299,7 @@ fn coarse_now() -> i64 {
     #[cfg(not(target_os = "linux"))]
     let id = rustix::time::ClockId::Realtime;
     let now = rustix::time::clock_gettime(id);
-    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+    now.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(now.tv_nsec)
 }

@@ -30,9 +30,20 @@ pub type ReadTree<'a> = dyn Fn(&ObjectId) -> Result<Vec<u8>, Error> + 'a;
 ///
 /// # Errors
 /// When a tree cannot be read.
-pub fn changes(format: ObjectFormat, read: &ReadTree<'_>, old: Option<ObjectId>, new: Option<ObjectId>) -> Result<Changes, Error> {
+pub fn changes(
+    format: ObjectFormat,
+    read: &ReadTree<'_>,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+) -> Result<Changes, Error> {
     let mut found = Changes::default();
-    Comparison { format, read, found: &mut found, path: Vec::new() }.trees(old, new)?;
+    Comparison {
+        format,
+        read,
+        found: &mut found,
+        path: Vec::new(),
+    }
+    .trees(old, new)?;
     Ok(found)
 }
 
@@ -96,7 +107,11 @@ impl Comparison<'_> {
         })
     }
 
-    fn below(&mut self, name: &[u8], work: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+    fn below(
+        &mut self,
+        name: &[u8],
+        work: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let length = super::node::push(&mut self.path, name);
         let result = work(self);
         self.path.truncate(length);

@@ -63,9 +63,13 @@ pub(super) struct Control {
 impl Control {
     pub fn of(path: &[u8], facts: &IndexFacts) -> Option<Self> {
         let name = path.rsplit(|byte| *byte == b'/').next()?;
-        let counts = name == b".gitattributes" || (name == b".gitignore" && facts.has(SKIP_WORKTREE));
+        let counts =
+            name == b".gitattributes" || (name == b".gitignore" && facts.has(SKIP_WORKTREE));
         let is_blob = facts.entry.mode.is_regular() && !facts.has(INTENT_TO_ADD);
-        (counts && is_blob).then(|| Self { path: path.to_vec(), id: facts.entry.id })
+        (counts && is_blob).then(|| Self {
+            path: path.to_vec(),
+            id: facts.entry.id,
+        })
     }
 }
 
@@ -89,10 +93,18 @@ impl IndexView {
         let path = location(git_dir);
         let options = gix_index::decode::Options::default();
         let file = gix_index::File::at_or_default(&path, gix_hash::Kind::Sha1, true, options)
-            .map_err(|error| Error::Damaged { what: format!("the index {}: {error}", path.display()) })?;
+            .map_err(|error| Error::Damaged {
+                what: format!("the index {}: {error}", path.display()),
+            })?;
         let mtime = file.timestamp();
-        let mtime = mtime.unix_seconds().saturating_mul(1_000_000_000).saturating_add(i64::from(mtime.nanoseconds()));
-        Ok(Self { state: file.into(), mtime })
+        let mtime = mtime
+            .unix_seconds()
+            .saturating_mul(1_000_000_000)
+            .saturating_add(i64::from(mtime.nanoseconds()));
+        Ok(Self {
+            state: file.into(),
+            mtime,
+        })
     }
 
     /// The tracked ignore and attribute files, by path.
@@ -111,7 +123,11 @@ impl IndexView {
     }
 
     pub fn root(&self) -> Slice<'_> {
-        Slice { view: self, entries: self.state.entries(), depth: 0 }
+        Slice {
+            view: self,
+            entries: self.state.entries(),
+            depth: 0,
+        }
     }
 
     /// The entries below a directory, found by its path.
@@ -123,8 +139,13 @@ impl IndexView {
         prefix.push(b'/');
         let entries = self.state.entries();
         let start = entries.partition_point(|entry| self.path(entry) < prefix.as_slice());
-        let length = entries[start..].partition_point(|entry| self.path(entry).starts_with(&prefix));
-        Slice { view: self, entries: &entries[start..start + length], depth: prefix.len() }
+        let length =
+            entries[start..].partition_point(|entry| self.path(entry).starts_with(&prefix));
+        Slice {
+            view: self,
+            entries: &entries[start..start + length],
+            depth: prefix.len(),
+        }
     }
 
     fn path(&self, entry: &gix_index::Entry) -> &[u8] {
@@ -133,7 +154,11 @@ impl IndexView {
 
     /// All conflict stages.
     pub fn conflicts(&self) -> Vec<Stage> {
-        let conflicted = self.state.entries().iter().filter(|entry| entry.stage_raw() != 0);
+        let conflicted = self
+            .state
+            .entries()
+            .iter()
+            .filter(|entry| entry.stage_raw() != 0);
         conflicted
             .filter_map(|entry| {
                 Some(Stage {
@@ -150,14 +175,31 @@ impl IndexView {
     /// file was last touched before the index was written.
     pub fn is_clean(&self, file: &TrackedFile<'_>, stamp: &Stamp) -> bool {
         let stat = &file.stat;
-        let nanos = |time: &gix_index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
+        let nanos = |time: &gix_index::entry::stat::Time| {
+            i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs)
+        };
         let entry_mtime = nanos(&stat.mtime);
-        let same_time = |recorded: i64, now: i64| recorded == now || (recorded % 1_000_000_000 == 0 && recorded == now - now.rem_euclid(1_000_000_000));
-        #[allow(clippy::cast_possible_truncation, reason = "the index keeps the lower 32 bits of these fields")]
+        let same_time = |recorded: i64, now: i64| {
+            recorded == now
+                || (recorded % 1_000_000_000 == 0
+                    && recorded == now - now.rem_euclid(1_000_000_000))
+        };
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the index keeps the lower 32 bits of these fields"
+        )]
         let fields = stat.size == stamp.size as u32;
         // Where an index carries whole seconds only, whole seconds decide what is racy.
-        let racy = if entry_mtime % 1_000_000_000 == 0 { entry_mtime >= self.mtime - self.mtime.rem_euclid(1_000_000_000) } else { entry_mtime >= self.mtime };
-        fields && same_time(entry_mtime, stamp.mtime) && same_time(nanos(&stat.ctime), stamp.ctime) && !racy && entry_mtime != 0
+        let racy = if entry_mtime % 1_000_000_000 == 0 {
+            entry_mtime >= self.mtime - self.mtime.rem_euclid(1_000_000_000)
+        } else {
+            entry_mtime >= self.mtime
+        };
+        fields
+            && same_time(entry_mtime, stamp.mtime)
+            && same_time(nanos(&stat.ctime), stamp.ctime)
+            && !racy
+            && entry_mtime != 0
     }
 }
 
@@ -176,14 +218,20 @@ impl<'a> Slice<'a> {
                 // A sparse index names a whole directory with a slash at the end.
                 Some(slash) if slash + 1 < name.len() => {
                     let prefix = &self.view.path(entry)[..=self.depth + slash];
-                    let length = rest.partition_point(|entry| self.view.path(entry).starts_with(prefix));
-                    let slice = Slice { view: self.view, entries: &rest[..length], depth: prefix.len() };
+                    let length =
+                        rest.partition_point(|entry| self.view.path(entry).starts_with(prefix));
+                    let slice = Slice {
+                        view: self.view,
+                        entries: &rest[..length],
+                        depth: prefix.len(),
+                    };
                     tracked.dirs.push((&name[..slash], slice));
                     rest = &rest[length..];
                 }
                 found => {
                     let name = found.map_or(name, |slash| &name[..slash]);
-                    let length = rest.partition_point(|other| self.view.path(other) == self.view.path(entry));
+                    let length = rest
+                        .partition_point(|other| self.view.path(other) == self.view.path(entry));
                     tracked.files.extend(tracked_file(name, &rest[..length]));
                     rest = &rest[length..];
                 }
@@ -198,7 +246,10 @@ impl<'a> Slice<'a> {
 /// One file from its entries: stage 0, or up to three conflict stages.
 fn tracked_file<'a>(name: &'a [u8], stages: &[gix_index::Entry]) -> Option<TrackedFile<'a>> {
     use gix_index::entry::Flags;
-    let entry = stages.iter().find(|entry| entry.stage_raw() == 0).or_else(|| stages.iter().find(|e| e.stage_raw() == 2));
+    let entry = stages
+        .iter()
+        .find(|entry| entry.stage_raw() == 0)
+        .or_else(|| stages.iter().find(|e| e.stage_raw() == 2));
     let entry = entry.or_else(|| stages.first())?;
     let mut flags = 0;
     for (theirs, ours) in [
@@ -214,8 +265,18 @@ fn tracked_file<'a>(name: &'a [u8], stages: &[gix_index::Entry]) -> Option<Track
         flags |= CONFLICTED;
     }
     let mode = Mode::from_bits(entry.mode.bits())?;
-    let facts = IndexFacts { entry: Entry { mode, id: object_id(entry.id) }, flags };
-    Some(TrackedFile { name, facts, stat: entry.stat })
+    let facts = IndexFacts {
+        entry: Entry {
+            mode,
+            id: object_id(entry.id),
+        },
+        flags,
+    };
+    Some(TrackedFile {
+        name,
+        facts,
+        stat: entry.stat,
+    })
 }
 
 fn object_id(id: gix_hash::ObjectId) -> ObjectId {

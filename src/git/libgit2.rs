@@ -21,7 +21,11 @@ pub struct Libgit2 {
 impl Libgit2 {
     pub(super) fn new(repo: git2::Repository, scratch: PathBuf) -> Self {
         let common_dir = repo.commondir().to_owned();
-        Self { repo: Mutex::new(repo), common_dir, scratch }
+        Self {
+            repo: Mutex::new(repo),
+            common_dir,
+            scratch,
+        }
     }
 
     fn repo(&self) -> MutexGuard<'_, git2::Repository> {
@@ -47,8 +51,12 @@ impl Backend for Libgit2 {
         let reading = |error: git2::Error| Error::git("read HEAD", &error);
         let head = repo.find_reference("HEAD").map_err(reading)?;
         let Some(name) = head.symbolic_target_bytes().map(<[u8]>::to_vec) else {
-            let target = head.target().ok_or_else(|| Error::Damaged { what: "HEAD".into() })?;
-            return Ok(Head::Detached { commit: object_id(target) });
+            let target = head.target().ok_or_else(|| Error::Damaged {
+                what: "HEAD".into(),
+            })?;
+            return Ok(Head::Detached {
+                commit: object_id(target),
+            });
         };
         let commit = match head.resolve() {
             Ok(branch) => branch.target().map(object_id),
@@ -70,7 +78,10 @@ impl Backend for Libgit2 {
         let listing = |error: git2::Error| Error::git("list refs", &error);
         let repo = self.repo();
         let mut found = Vec::new();
-        for reference in repo.references_glob(&format!("{prefix}*")).map_err(listing)? {
+        for reference in repo
+            .references_glob(&format!("{prefix}*"))
+            .map_err(listing)?
+        {
             let reference = reference.map_err(listing)?;
             if let (Ok(name), Some(target)) = (reference.name(), reference.target()) {
                 found.push((name.to_owned(), object_id(target)));
@@ -83,7 +94,9 @@ impl Backend for Libgit2 {
     /// git command can be holding its lock.
     fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
         if self.reference(name)?.is_some() {
-            return Err(Error::RefExists { name: name.to_owned() });
+            return Err(Error::RefExists {
+                name: name.to_owned(),
+            });
         }
         let place = self.common_dir.join(name);
         let dir = place.parent().expect("a ref lies in a directory");
@@ -93,16 +106,23 @@ impl Backend for Libgit2 {
             .prefix(".tmp-ref-")
             .tempfile_in(&self.scratch)
             .at("create temporary file in", &self.scratch)?;
-        file.write_all(format!("{id}\n").as_bytes()).at("write", file.path())?;
+        file.write_all(format!("{id}\n").as_bytes())
+            .at("write", file.path())?;
         set_readable(&file)?;
         if sync == Sync::Durable {
             file.as_file().sync_all().at("sync", file.path())?;
         }
         file.persist_noclobber(&place).map_err(|error| {
             if error.error.kind() == std::io::ErrorKind::AlreadyExists {
-                Error::RefExists { name: name.to_owned() }
+                Error::RefExists {
+                    name: name.to_owned(),
+                }
             } else {
-                Error::Io { op: "create", path: place.clone(), source: error.error }
+                Error::Io {
+                    op: "create",
+                    path: place.clone(),
+                    source: error.error,
+                }
             }
         })?;
         if sync == Sync::Durable {
@@ -119,14 +139,20 @@ impl Backend for Libgit2 {
             Err(error) => return Err(Error::git("read a ref", &error)),
         };
         if found.target().map(object_id) != Some(expected) {
-            return Err(Error::RefMoved { name: name.to_owned() });
+            return Err(Error::RefMoved {
+                name: name.to_owned(),
+            });
         }
-        found.delete().map_err(|error| Error::git("delete a ref", &error))
+        found
+            .delete()
+            .map_err(|error| Error::git("delete a ref", &error))
     }
 
     fn read(&self, id: &ObjectId) -> Result<Option<Object>, Error> {
         let repo = self.repo();
-        let odb = repo.odb().map_err(|error| Error::git("open the object store", &error))?;
+        let odb = repo
+            .odb()
+            .map_err(|error| Error::git("open the object store", &error))?;
         match odb.read(oid(id)?) {
             Ok(object) => {
                 let kind = match object.kind() {
@@ -135,7 +161,10 @@ impl Backend for Libgit2 {
                     git2::ObjectType::Tag => Kind::Tag,
                     _ => Kind::Blob,
                 };
-                Ok(Some(Object { kind, bytes: object.data().to_vec() }))
+                Ok(Some(Object {
+                    kind,
+                    bytes: object.data().to_vec(),
+                }))
             }
             Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
             Err(error) => Err(Error::git("read an object", &error)),
@@ -144,7 +173,9 @@ impl Backend for Libgit2 {
 
     fn exists(&self, id: &ObjectId) -> bool {
         let repo = self.repo();
-        let (Ok(odb), Ok(oid)) = (repo.odb(), oid(id)) else { return false };
+        let (Ok(odb), Ok(oid)) = (repo.odb(), oid(id)) else {
+            return false;
+        };
         odb.exists_ext(oid, git2::OdbLookupFlags::NO_REFRESH)
     }
 }
@@ -158,7 +189,9 @@ fn create_dirs(top: &Path, dir: &Path, sync: Sync) -> Result<(), Error> {
         create_dirs(top, parent, sync)?;
     }
     match fs::create_dir(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error).at("create directory", dir),
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(error).at("create directory", dir);
+        }
         _ => {}
     }
     if let (Sync::Durable, Some(parent)) = (sync, dir.parent()) {
@@ -170,5 +203,7 @@ fn create_dirs(top: &Path, dir: &Path, sync: Sync) -> Result<(), Error> {
 /// Refs are as readable as git makes them: whoever may read the directory may read the ref.
 fn set_readable(file: &tempfile::NamedTempFile) -> Result<(), Error> {
     use std::os::unix::fs::PermissionsExt as _;
-    file.as_file().set_permissions(fs::Permissions::from_mode(0o644)).at("set permissions of", file.path())
+    file.as_file()
+        .set_permissions(fs::Permissions::from_mode(0o644))
+        .at("set permissions of", file.path())
 }

@@ -85,13 +85,18 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn git(op: &'static str, error: &git2::Error) -> Self {
-        Self::Git { op, message: error.message().to_owned() }
+        Self::Git {
+            op,
+            message: error.message().to_owned(),
+        }
     }
 }
 
 /// Makes a directory's entries durable.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    std::fs::File::open(dir).and_then(|dir| dir.sync_all()).at("sync directory", dir)
+    std::fs::File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .at("sync directory", dir)
 }
 
 /// Gives an I/O error its operation and path.

@@ -24,7 +24,9 @@ pub(super) fn inspect(dir: &Path) -> Nested {
     match git2::Repository::open_ext(dir, flags, &[] as &[&Path]) {
         Ok(repo) => {
             let head = repo.refname_to_id("HEAD");
-            head.ok().and_then(|id| ObjectId::from_bytes(id.as_bytes()).ok()).map_or(Nested::Unrecordable, Nested::At)
+            head.ok()
+                .and_then(|id| ObjectId::from_bytes(id.as_bytes()).ok())
+                .map_or(Nested::Unrecordable, Nested::At)
         }
         Err(error) if error.code() == git2::ErrorCode::NotFound => Nested::No,
         Err(_) => Nested::Unrecordable,

@@ -51,13 +51,31 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotARepository { start } => write!(f, "there is no git repository at {} or above", start.display()),
-            Self::Bare { path } => write!(f, "{} is a bare repository: it has no work tree", path.display()),
+            Self::NotARepository { start } => write!(
+                f,
+                "there is no git repository at {} or above",
+                start.display()
+            ),
+            Self::Bare { path } => write!(
+                f,
+                "{} is a bare repository: it has no work tree",
+                path.display()
+            ),
             Self::Ownership { path } => write!(f, "{} is owned by another user", path.display()),
-            Self::ObjectFormat { format } => write!(f, "the repository names its objects by {format}"),
-            Self::RefStorage { storage } => write!(f, "the repository stores its refs as {storage}"),
-            Self::Extension { message } => write!(f, "the repository needs something unknown: {message}"),
-            Self::TooWide { path } => write!(f, "the work tree is {}, which holds far more than a project", path.display()),
+            Self::ObjectFormat { format } => {
+                write!(f, "the repository names its objects by {format}")
+            }
+            Self::RefStorage { storage } => {
+                write!(f, "the repository stores its refs as {storage}")
+            }
+            Self::Extension { message } => {
+                write!(f, "the repository needs something unknown: {message}")
+            }
+            Self::TooWide { path } => write!(
+                f,
+                "the work tree is {}, which holds far more than a project",
+                path.display()
+            ),
         }
     }
 }
@@ -151,9 +169,15 @@ impl Repo {
             Err(error) => return refuse(explain(options, &error)),
         };
         let Some(work_dir) = repo.workdir().map(Path::to_owned) else {
-            return refuse(Refusal::Bare { path: repo.path().to_owned() });
+            return refuse(Refusal::Bare {
+                path: repo.path().to_owned(),
+            });
         };
-        let wide = work_dir.parent().is_none() || options.home.as_deref().is_some_and(|home| same_dir(home, &work_dir));
+        let wide = work_dir.parent().is_none()
+            || options
+                .home
+                .as_deref()
+                .is_some_and(|home| same_dir(home, &work_dir));
         if wide && !options.allow_wide {
             return refuse(Refusal::TooWide { path: work_dir });
         }
@@ -163,10 +187,20 @@ impl Repo {
         let git_dir = repo.path().to_owned();
         let common_dir = repo.commondir().to_owned();
         let worktree_name = repo.is_worktree().then(|| {
-            git_dir.file_name().map_or_else(|| "unnamed".to_owned(), |name| name.to_string_lossy().into_owned())
+            git_dir.file_name().map_or_else(
+                || "unnamed".to_owned(),
+                |name| name.to_string_lossy().into_owned(),
+            )
         });
         let backend = std::sync::Arc::new(Libgit2::new(repo, common_dir.join("go-team")));
-        Ok(Self { backend, work_dir, git_dir, common_dir, settings, worktree_name })
+        Ok(Self {
+            backend,
+            work_dir,
+            git_dir,
+            common_dir,
+            settings,
+            worktree_name,
+        })
     }
 
     /// What is special about the repository as it is now.
@@ -190,7 +224,14 @@ impl Repo {
             notes.push(Note::SplitIndex);
         }
         if !self.settings.filters.is_empty() {
-            notes.push(Note::Filters { names: self.settings.filters.iter().map(|f| f.name.clone()).collect() });
+            notes.push(Note::Filters {
+                names: self
+                    .settings
+                    .filters
+                    .iter()
+                    .map(|f| f.name.clone())
+                    .collect(),
+            });
         }
         if self.common_dir.join("shallow").exists() {
             notes.push(Note::Shallow);
@@ -213,7 +254,10 @@ impl Repo {
             ("REVERT_HEAD", "revert"),
             ("BISECT_LOG", "bisect"),
         ];
-        SIGNS.iter().find(|(file, _)| self.git_dir.join(file).exists()).map(|(_, what)| *what)
+        SIGNS
+            .iter()
+            .find(|(file, _)| self.git_dir.join(file).exists())
+            .map(|(_, what)| *what)
     }
 
     /// `objects/pack`.
@@ -225,7 +269,12 @@ impl Repo {
 
 fn has_shared_index(git_dir: &Path) -> bool {
     std::fs::read_dir(git_dir).is_ok_and(|entries| {
-        entries.flatten().any(|entry| entry.file_name().as_encoded_bytes().starts_with(b"sharedindex."))
+        entries.flatten().any(|entry| {
+            entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(b"sharedindex.")
+        })
     })
 }
 
@@ -236,7 +285,9 @@ fn same_dir(a: &Path, b: &Path) -> bool {
 /// Turns libgit2's refusal into a typed one.
 fn explain(options: &OpenOptions, error: &git2::Error) -> Refusal {
     let Ok(path) = git2::Repository::discover_path(&options.start, &[] as &[&Path]) else {
-        return Refusal::NotARepository { start: options.start.clone() };
+        return Refusal::NotARepository {
+            start: options.start.clone(),
+        };
     };
     if error.code() == git2::ErrorCode::Owner {
         return Refusal::Ownership { path };
@@ -251,5 +302,7 @@ fn explain(options: &OpenOptions, error: &git2::Error) -> Refusal {
     if let Some(format) = extension("objectformat").filter(|format| format != "sha1") {
         return Refusal::ObjectFormat { format };
     }
-    Refusal::Extension { message: error.message().to_owned() }
+    Refusal::Extension {
+        message: error.message().to_owned(),
+    }
 }

@@ -273,6 +273,14 @@ impl Published {
     }
 }
 
+/// Removes the `.keep` file that a killed writer left on a pack of this repository.
+///
+/// # Errors
+/// When the file is there and cannot be removed.
+pub fn release_in(repo: &super::open::Repo, name: &str) -> Result<(), Error> {
+    release(&repo.pack_dir(), name)
+}
+
 /// Removes the `.keep` file of a pack; a missing one is fine.
 pub(super) fn release(dir: &Path, name: &str) -> Result<(), Error> {
     let keep = dir.join(format!("{name}.keep"));

@@ -67,49 +67,121 @@ pub struct Lane {
 }
 
 impl Rules {
-    pub(super) fn new(repo: &Repo, capture: &Capture, controls: Vec<Control>) -> Result<Self, Error> {
+    pub(super) fn new(
+        repo: &Repo,
+        capture: &Capture,
+        controls: Vec<Control>,
+    ) -> Result<Self, Error> {
         let settings = &repo.settings;
-        let case = if settings.ignore_case { Case::Fold } else { Case::Sensitive };
-        let parse = ParseIgnore { support_precious: false };
+        let case = if settings.ignore_case {
+            Case::Fold
+        } else {
+            Case::Sensitive
+        };
+        let parse = ParseIgnore {
+            support_precious: false,
+        };
         let mut buffer = Vec::new();
-        let reading = |error: std::io::Error| Error::Io { op: "read ignore and attribute files of", path: repo.git_dir.clone(), source: error };
-        let globals = Search::from_git_dir(&repo.common_dir, settings.excludes_file.clone(), &mut buffer, parse).map_err(reading)?;
-        let ignore = Ignore::new(Search::default(), globals, None, ignore::Source::default(), parse);
+        let reading = |error: std::io::Error| Error::Io {
+            op: "read ignore and attribute files of",
+            path: repo.git_dir.clone(),
+            source: error,
+        };
+        let globals = Search::from_git_dir(
+            &repo.common_dir,
+            settings.excludes_file.clone(),
+            &mut buffer,
+            parse,
+        )
+        .map_err(reading)?;
+        let ignore = Ignore::new(
+            Search::default(),
+            globals,
+            None,
+            ignore::Source::default(),
+            parse,
+        );
         let mut collection = gix_attributes::search::MetadataCollection::default();
         let info = repo.common_dir.join("info/attributes");
-        let global_attributes: Vec<PathBuf> = settings.attributes_file.iter().filter(|file| file.exists()).cloned().collect();
+        let global_attributes: Vec<PathBuf> = settings
+            .attributes_file
+            .iter()
+            .filter(|file| file.exists())
+            .cloned()
+            .collect();
         let system = Path::new("/etc/gitattributes");
-        let files = system.exists().then(|| system.to_owned()).into_iter().chain(global_attributes);
+        let files = system
+            .exists()
+            .then(|| system.to_owned())
+            .into_iter()
+            .chain(global_attributes);
         let files: Vec<PathBuf> = files.collect();
-        let groups = gix_attributes::Search::new_globals(files.iter().cloned(), &mut buffer, &mut collection).map_err(reading)?;
-        let converts_everywhere = settings.converts_by_default() || info.exists() || !files.is_empty();
-        let convert_print = fingerprint(files.iter().chain([&info]), &format!("{:?}{:?}", settings.eol, settings.filters))?;
-        let attributes = Attributes::new(groups, Some(info), attributes::Source::WorktreeThenIdMapping, collection);
+        let groups = gix_attributes::Search::new_globals(
+            files.iter().cloned(),
+            &mut buffer,
+            &mut collection,
+        )
+        .map_err(reading)?;
+        let converts_everywhere =
+            settings.converts_by_default() || info.exists() || !files.is_empty();
+        let convert_print = fingerprint(
+            files.iter().chain([&info]),
+            &format!("{:?}{:?}", settings.eol, settings.filters),
+        )?;
+        let attributes = Attributes::new(
+            groups,
+            Some(info),
+            attributes::Source::WorktreeThenIdMapping,
+            collection,
+        );
         let state = State::for_add(attributes, ignore);
         let controls = controls.into_iter().filter_map(|control| {
-            Some((control.path.into(), gix_hash::ObjectId::try_from(control.id.as_bytes()).ok()?))
+            Some((
+                control.path.into(),
+                gix_hash::ObjectId::try_from(control.id.as_bytes()).ok()?,
+            ))
         });
         let stack = Stack::new(&repo.work_dir, state, case, Vec::new(), controls.collect());
         let sparse_file = repo.git_dir.join("info/sparse-checkout");
         let sparse = if settings.sparse_checkout && sparse_file.exists() {
             let patterns = fs::read(&sparse_file).at("read", &sparse_file)?;
             let mut search = Search::default();
-            search.add_patterns_buffer(&patterns, &sparse_file, None, parse).map_err(reading)?;
+            search
+                .add_patterns_buffer(&patterns, &sparse_file, None, parse)
+                .map_err(reading)?;
             Some(search)
         } else {
             None
         };
         let excludes = repo.common_dir.join("info/exclude");
         let ignore_print = fingerprint(
-            settings.excludes_file.iter().chain([&excludes, &sparse_file]),
-            &format!("{:?}{:?}{case:?}{}{}", capture.include, capture.exclude, settings.sparse_checkout, capture.max_file_bytes),
+            settings
+                .excludes_file
+                .iter()
+                .chain([&excludes, &sparse_file]),
+            &format!(
+                "{:?}{:?}{case:?}{}{}",
+                capture.include, capture.exclude, settings.sparse_checkout, capture.max_file_bytes
+            ),
         )?;
-        let overrides = |patterns: &[String]| (!patterns.is_empty()).then(|| Search::from_overrides(patterns.iter(), parse));
+        let overrides = |patterns: &[String]| {
+            (!patterns.is_empty()).then(|| Search::from_overrides(patterns.iter(), parse))
+        };
         Ok(Self {
             backend: Finder(repo.backend.clone()),
-            lanes: Mutex::new(Lanes { fresh: Lane { stack, converter: Converter::new(repo) }, idle: Vec::new() }),
-            include: overrides(&capture.include)
-                .map(|search| (search, capture.include.iter().map(|p| literal_prefix(p)).collect())),
+            lanes: Mutex::new(Lanes {
+                fresh: Lane {
+                    stack,
+                    converter: Converter::new(repo),
+                },
+                idle: Vec::new(),
+            }),
+            include: overrides(&capture.include).map(|search| {
+                (
+                    search,
+                    capture.include.iter().map(|p| literal_prefix(p)).collect(),
+                )
+            }),
             exclude: overrides(&capture.exclude),
             sparse,
             case,
@@ -137,31 +209,56 @@ impl Rules {
     }
 
     /// Whether git ignores the path, or the configuration says to take it all the same.
-    pub(super) fn is_ignored(&self, lane: &mut Lane, path: &[u8], is_dir: bool) -> Result<bool, Error> {
-        let mode = if is_dir { gix_index::entry::Mode::DIR } else { gix_index::entry::Mode::FILE };
-        let platform = lane.stack.at_entry(bstr(path), Some(mode), &self.backend).at("read ignore files for", as_path(path))?;
+    pub(super) fn is_ignored(
+        &self,
+        lane: &mut Lane,
+        path: &[u8],
+        is_dir: bool,
+    ) -> Result<bool, Error> {
+        let mode = if is_dir {
+            gix_index::entry::Mode::DIR
+        } else {
+            gix_index::entry::Mode::FILE
+        };
+        let platform = lane
+            .stack
+            .at_entry(bstr(path), Some(mode), &self.backend)
+            .at("read ignore files for", as_path(path))?;
         Ok(platform.is_excluded() && !self.is_included(path, is_dir))
     }
 
     /// Whether an ignored path is captured by configuration: it, or a directory above it, matches an include pattern.
     fn is_included(&self, path: &[u8], is_dir: bool) -> bool {
-        let Some((search, prefixes)) = &self.include else { return false };
-        let above = prefixes.iter().any(|prefix| is_dir && prefix.len() > path.len() && prefix.starts_with(path) && prefix[path.len()] == b'/');
+        let Some((search, prefixes)) = &self.include else {
+            return false;
+        };
+        let above = prefixes.iter().any(|prefix| {
+            is_dir
+                && prefix.len() > path.len()
+                && prefix.starts_with(path)
+                && prefix[path.len()] == b'/'
+        });
         above || matches_any_level(search, path, is_dir, self.case)
     }
 
     /// Whether the configuration leaves the path out.
     pub(super) fn is_excluded(&self, path: &[u8], is_dir: bool) -> bool {
-        self.exclude.as_ref().is_some_and(|search| matches_any_level(search, path, is_dir, self.case))
+        self.exclude
+            .as_ref()
+            .is_some_and(|search| matches_any_level(search, path, is_dir, self.case))
     }
 
     /// Whether a sparse checkout holds the path; without one, it does.
     pub(super) fn in_sparse_checkout(&self, path: &[u8]) -> bool {
-        let Some(search) = &self.sparse else { return true };
+        let Some(search) = &self.sparse else {
+            return true;
+        };
         let mut end = path.len();
         let mut is_dir = false;
         loop {
-            if let Some(found) = search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), self.case) {
+            if let Some(found) =
+                search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), self.case)
+            {
                 return !found.pattern.is_negative();
             }
             match path[..end].iter().rposition(|b| *b == b'/') {
@@ -197,18 +294,37 @@ impl Rules {
             let found = index_blob.and_then(|id| self.backend.0.read(&id).ok().flatten());
             found.map(|object| *buffer = object.bytes)
         };
-        converter.to_git(path, bytes, &mut |outcome| self.attributes(stack, path, outcome), read_index)
+        converter.to_git(
+            path,
+            bytes,
+            &mut |outcome| self.attributes(stack, path, outcome),
+            read_index,
+        )
     }
 
     /// What git would check out for a blob's bytes.
-    pub(super) fn to_worktree(&self, lane: &mut Lane, path: &[u8], blob: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(super) fn to_worktree(
+        &self,
+        lane: &mut Lane,
+        path: &[u8],
+        blob: &[u8],
+    ) -> Result<Vec<u8>, Error> {
         let Lane { stack, converter } = lane;
-        converter.to_worktree(path, blob, &mut |outcome| self.attributes(stack, path, outcome))
+        converter.to_worktree(path, blob, &mut |outcome| {
+            self.attributes(stack, path, outcome)
+        })
     }
 
-    fn attributes(&self, stack: &mut Stack, path: &[u8], outcome: &mut gix_attributes::search::Outcome) -> Result<(), Error> {
+    fn attributes(
+        &self,
+        stack: &mut Stack,
+        path: &[u8],
+        outcome: &mut gix_attributes::search::Outcome,
+    ) -> Result<(), Error> {
         let mode = Some(gix_index::entry::Mode::FILE);
-        let platform = stack.at_entry(bstr(path), mode, &self.backend).at("read attribute files for", as_path(path))?;
+        let platform = stack
+            .at_entry(bstr(path), mode, &self.backend)
+            .at("read attribute files for", as_path(path))?;
         platform.matching_attributes(outcome);
         Ok(())
     }
@@ -219,7 +335,9 @@ fn matches_any_level(search: &Search, path: &[u8], is_dir: bool, case: Case) -> 
     let mut end = path.len();
     let mut is_dir = is_dir;
     loop {
-        if let Some(found) = search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), case) {
+        if let Some(found) =
+            search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), case)
+        {
             return !found.pattern.is_negative();
         }
         match path[..end].iter().rposition(|b| *b == b'/') {
@@ -240,7 +358,10 @@ fn literal_prefix(pattern: &str) -> Vec<u8> {
     pattern.as_bytes()[..end].to_vec()
 }
 
-fn fingerprint<'a>(files: impl Iterator<Item = &'a PathBuf>, settings: &str) -> Result<Sha256Digest, Error> {
+fn fingerprint<'a>(
+    files: impl Iterator<Item = &'a PathBuf>,
+    settings: &str,
+) -> Result<Sha256Digest, Error> {
     let mut bytes = settings.as_bytes().to_vec();
     for file in files {
         match fs::read(file) {
@@ -248,7 +369,14 @@ fn fingerprint<'a>(files: impl Iterator<Item = &'a PathBuf>, settings: &str) -> 
                 bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
                 bytes.extend_from_slice(&content);
             }
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => bytes.push(0xff),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
+                bytes.push(0xff)
+            }
             Err(error) => return Err(error).at("read", file),
         }
     }
@@ -273,8 +401,12 @@ impl gix_object::Find for Finder {
         id: &gix_hash::oid,
         buffer: &'a mut Vec<u8>,
     ) -> Result<Option<gix_object::Data<'a>>, gix_error::Error> {
-        let Ok(wanted) = ObjectId::from_bytes(id.as_bytes()) else { return Ok(None) };
-        let Ok(Some(object)) = self.0.read(&wanted) else { return Ok(None) };
+        let Ok(wanted) = ObjectId::from_bytes(id.as_bytes()) else {
+            return Ok(None);
+        };
+        let Ok(Some(object)) = self.0.read(&wanted) else {
+            return Ok(None);
+        };
         *buffer = object.bytes;
         let kind = match object.kind {
             super::hash::Kind::Commit => gix_object::Kind::Commit,

@@ -65,14 +65,18 @@ impl Scan {
         let index_stamp = index::stamp(&repo.git_dir)?;
         let mut cached = Cache::load(options.cache, format);
         let anchored = match &cached {
-            Some(cache) => repo.backend.reference(&cache.anchor.reference)? == Some(cache.anchor.commit),
+            Some(cache) => {
+                repo.backend.reference(&cache.anchor.reference)? == Some(cache.anchor.commit)
+            }
             None => false,
         };
         if let Some(cache) = cached.as_mut().filter(|_| !anchored) {
             distrust(&mut cache.root);
         }
         timings.lap("load cache");
-        let facts_are_current = cached.as_ref().is_some_and(|cache| cache.index.is_some() && cache.index == index_stamp);
+        let facts_are_current = cached
+            .as_ref()
+            .is_some_and(|cache| cache.index.is_some() && cache.index == index_stamp);
         let lazy = OnceLock::new();
         let read_index = || -> Result<&IndexView, Error> {
             if let Some(view) = lazy.get() {
@@ -88,21 +92,34 @@ impl Scan {
         let rules = Rules::new(repo, options.capture, controls)?;
         timings.lap("read index and rules");
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::open(&repo.work_dir, open, OpenMode::empty()).at("open", &repo.work_dir)?;
+        let root =
+            rustix::fs::open(&repo.work_dir, open, OpenMode::empty()).at("open", &repo.work_dir)?;
         let pack_dir = repo.pack_dir();
         let pack = PackWriter::new(&pack_dir, format);
         let above = Above {
-            reread: cached.as_ref().is_some_and(|cache| cache.ignore_print != rules.ignore_print),
-            reconvert: cached.as_ref().is_some_and(|cache| cache.convert_print != rules.convert_print),
+            reread: cached
+                .as_ref()
+                .is_some_and(|cache| cache.ignore_print != rules.ignore_print),
+            reconvert: cached
+                .as_ref()
+                .is_some_and(|cache| cache.convert_print != rules.convert_print),
             attributes: rules.converts_everywhere,
         };
-        let (old, old_conflicts) = cached.map_or((None, Vec::new()), |cache| (Some(cache.root), cache.conflicts));
+        let (old, old_conflicts) = cached.map_or((None, Vec::new()), |cache| {
+            (Some(cache.root), cache.conflicts)
+        });
         let had_cache = old.is_some();
         let walk = Walk {
             root: &root,
             work_dir: &repo.work_dir,
             rules: &rules,
-            reader: Reader { root: root.as_fd(), rules: &rules, pack: &pack, pack_dir: &pack_dir, max_bytes: options.capture.max_file_bytes },
+            reader: Reader {
+                root: root.as_fd(),
+                rules: &rules,
+                pack: &pack,
+                pack_dir: &pack_dir,
+                max_bytes: options.capture.max_file_bytes,
+            },
             backend: &*repo.backend,
             settings: &repo.settings,
             index: &read_index,
@@ -127,17 +144,52 @@ impl Scan {
             ignore_print: rules.ignore_print,
             convert_print: rules.convert_print,
         };
-        let stale = moved || !had_cache || !anchored || !facts_are_current || above.reread || above.reconvert;
-        Ok(Self { root, conflicts, pack, trees, stale, memory, timings })
+        let stale = moved
+            || !had_cache
+            || !anchored
+            || !facts_are_current
+            || above.reread
+            || above.reconvert;
+        Ok(Self {
+            root,
+            conflicts,
+            pack,
+            trees,
+            stale,
+            memory,
+            timings,
+        })
     }
 
     /// Remembers the scan for the next one, now that a ref holds its objects. A failure costs time later, nothing else.
     ///
     /// # Errors
     /// When the cache cannot be written.
-    pub(super) fn remember(root: Dir, conflicts: Vec<Stage>, memory: ScanMemory, anchor: Anchor, format: crate::model::ObjectFormat) -> Result<(), Error> {
-        let Some(Memory { path, index, ignore_print, convert_print }) = memory.0 else { return Ok(()) };
-        Cache { anchor, index, ignore_print, convert_print, conflicts, root }.store(&path, format)
+    pub(super) fn remember(
+        root: Dir,
+        conflicts: Vec<Stage>,
+        memory: ScanMemory,
+        anchor: Anchor,
+        format: crate::model::ObjectFormat,
+    ) -> Result<(), Error> {
+        let Some(Memory {
+            path,
+            index,
+            ignore_print,
+            convert_print,
+        }) = memory.0
+        else {
+            return Ok(());
+        };
+        Cache {
+            anchor,
+            index,
+            ignore_print,
+            convert_print,
+            conflicts,
+            root,
+        }
+        .store(&path, format)
     }
 
     pub(super) fn into_parts(self) -> (Dir, Vec<Stage>, PackWriter, ScanMemory) {
@@ -155,7 +207,8 @@ fn distrust(dir: &mut Dir) {
     dir.dirty = true;
     for file in &mut dir.files {
         let staged = file.index.and_then(|facts| facts.staged());
-        file.trusted &= file.tree.is_some() && file.tree == staged && file.disk == super::node::Disk::AsTree;
+        file.trusted &=
+            file.tree.is_some() && file.tree == staged && file.disk == super::node::Disk::AsTree;
     }
     for dir in &mut dir.dirs {
         distrust(dir);
@@ -176,7 +229,10 @@ fn controls_of_nodes(root: &Dir) -> Vec<index::Control> {
 
 /// The time the file system would stamp a file with now.
 fn file_system_clock(scratch: &Path) -> Result<i64, Error> {
-    let probe = tempfile::Builder::new().prefix(".tmp-clock-").tempfile_in(scratch).at("create temporary file in", scratch)?;
+    let probe = tempfile::Builder::new()
+        .prefix(".tmp-clock-")
+        .tempfile_in(scratch)
+        .at("create temporary file in", scratch)?;
     let stat = rustix::fs::fstat(probe.as_file()).at("stat", probe.path())?;
     Ok(Stamp::of(&stat).mtime)
 }

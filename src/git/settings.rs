@@ -23,7 +23,10 @@ pub struct FilterDriver {
 
 /// Effective settings, read once when a repository is opened.
 #[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools, reason = "each is one independent boolean setting of git's")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is one independent boolean setting of git's"
+)]
 pub struct Settings {
     /// `core.fileMode`: the executable bit on disk means something.
     pub file_mode: bool,
@@ -52,9 +55,20 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub(super) fn read(config: &git2::Config, home: Option<PathBuf>, xdg: Option<PathBuf>) -> Result<Self, Error> {
-        let xdg = xdg.or_else(|| home.map(|home| home.join(".config"))).map(|dir| dir.join("git"));
-        let file = |key: &str, name: &str| config.get_path(key).ok().or_else(|| xdg.as_ref().map(|dir| dir.join(name)));
+    pub(super) fn read(
+        config: &git2::Config,
+        home: Option<PathBuf>,
+        xdg: Option<PathBuf>,
+    ) -> Result<Self, Error> {
+        let xdg = xdg
+            .or_else(|| home.map(|home| home.join(".config")))
+            .map(|dir| dir.join("git"));
+        let file = |key: &str, name: &str| {
+            config
+                .get_path(key)
+                .ok()
+                .or_else(|| xdg.as_ref().map(|dir| dir.join(name)))
+        };
         let flag = |key: &str, default: bool| match config.get_bool(key) {
             Ok(value) => Ok(value),
             Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(default),
@@ -65,7 +79,11 @@ impl Settings {
             _ if flag("core.autocrlf", false)? => eol::AutoCrlf::Enabled,
             _ => eol::AutoCrlf::Disabled,
         };
-        let eol = match config.get_string("core.eol").map(|value| value.to_ascii_lowercase()).as_deref() {
+        let eol = match config
+            .get_string("core.eol")
+            .map(|value| value.to_ascii_lowercase())
+            .as_deref()
+        {
             Ok("lf") => Some(eol::Mode::Lf),
             Ok("crlf") => Some(eol::Mode::CrLf),
             _ => None,
@@ -110,14 +128,23 @@ fn filters(config: &git2::Config) -> Result<Vec<FilterDriver>, Error> {
     while let Some(entry) = entries.next() {
         let entry = entry.map_err(reading)?;
         let Ok(key) = entry.name() else { continue };
-        let Some((name, variable)) = key.strip_prefix("filter.").and_then(|rest| rest.rsplit_once('.')) else {
+        let Some((name, variable)) = key
+            .strip_prefix("filter.")
+            .and_then(|rest| rest.rsplit_once('.'))
+        else {
             continue;
         };
         let value = entry.value().ok().map(str::to_owned);
-        let at = drivers.iter().position(|driver| driver.name == name).unwrap_or_else(|| {
-            drivers.push(FilterDriver { name: name.to_owned(), ..FilterDriver::default() });
-            drivers.len() - 1
-        });
+        let at = drivers
+            .iter()
+            .position(|driver| driver.name == name)
+            .unwrap_or_else(|| {
+                drivers.push(FilterDriver {
+                    name: name.to_owned(),
+                    ..FilterDriver::default()
+                });
+                drivers.len() - 1
+            });
         let driver = &mut drivers[at];
         match variable {
             "clean" => driver.clean = value,

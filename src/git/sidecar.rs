@@ -138,7 +138,10 @@ impl Common {
     }
 
     fn most(&self, default: u32) -> u32 {
-        self.0.iter().max_by_key(|(_, count)| **count).map_or(default, |(bits, _)| *bits)
+        self.0
+            .iter()
+            .max_by_key(|(_, count)| **count)
+            .map_or(default, |(bits, _)| *bits)
     }
 }
 
@@ -148,7 +151,8 @@ fn octal(bits: u32) -> String {
 
 impl Sidecar {
     pub fn of(root: &Dir, conflicts: &[Stage]) -> Self {
-        let (mut files, mut executables, mut directories) = (Common::default(), Common::default(), Common::default());
+        let (mut files, mut executables, mut directories) =
+            (Common::default(), Common::default(), Common::default());
         root.walk(
             &mut Vec::new(),
             &mut |_, dir| {
@@ -162,9 +166,17 @@ impl Sidecar {
                 None => {}
             },
         );
-        let (file_bits, executable_bits, directory_bits) = (files.most(0o644), executables.most(0o755), directories.most(0o755));
+        let (file_bits, executable_bits, directory_bits) = (
+            files.most(0o644),
+            executables.most(0o755),
+            directories.most(0o755),
+        );
         let mut sidecar = Self {
-            index: IndexJson { version: 1, flags: Vec::new(), conflicts: conflicts.iter().map(ConflictStage::of).collect() },
+            index: IndexJson {
+                version: 1,
+                flags: Vec::new(),
+                conflicts: conflicts.iter().map(ConflictStage::of).collect(),
+            },
             extras: Extras {
                 version: 1,
                 permissions: Permissions {
@@ -192,9 +204,14 @@ impl Sidecar {
                     if dir.stamp.permissions() != directory_bits && !dir.unreadable {
                         odd_dirs.insert(quote_path(path), octal(dir.stamp.permissions()));
                     }
-                    let holds_none = dir.tree.is_none() && !dir.ignored && !dir.dirs.iter().any(|child| child.on_disk);
+                    let holds_none = dir.tree.is_none()
+                        && !dir.ignored
+                        && !dir.dirs.iter().any(|child| child.on_disk);
                     if dir.unreadable {
-                        unreadable.push(SkippedPath { path: quote_path(path), reason: SkipReason::Unreadable });
+                        unreadable.push(SkippedPath {
+                            path: quote_path(path),
+                            reason: SkipReason::Unreadable,
+                        });
                     } else if holds_none {
                         empty.push(quote_path(path));
                     }
@@ -202,20 +219,34 @@ impl Sidecar {
             },
             &mut |path, file| {
                 match on_disk(file) {
-                    Some(bits) if bits & 0o100 != 0 && bits != executable_bits => _ = other.insert(quote_path(path), octal(bits)),
-                    Some(bits) if bits & 0o100 == 0 && bits != file_bits => _ = other.insert(quote_path(path), octal(bits)),
+                    Some(bits) if bits & 0o100 != 0 && bits != executable_bits => {
+                        _ = other.insert(quote_path(path), octal(bits))
+                    }
+                    Some(bits) if bits & 0o100 == 0 && bits != file_bits => {
+                        _ = other.insert(quote_path(path), octal(bits))
+                    }
                     _ => {}
                 }
                 match file.disk {
                     Disk::Raw(entry) => raw.push((path.to_vec(), entry)),
-                    Disk::Skipped(reason) => extras.skipped.push(SkippedPath { path: quote_path(path), reason }),
+                    Disk::Skipped(reason) => extras.skipped.push(SkippedPath {
+                        path: quote_path(path),
+                        reason,
+                    }),
                     Disk::Absent if file.tree.is_some() => extras.absent.push(quote_path(path)),
                     _ => {}
                 }
-                if let Some(Entry { mode: Mode::Gitlink, id }) = file.tree
+                if let Some(Entry {
+                    mode: Mode::Gitlink,
+                    id,
+                }) = file.tree
                     && file.disk != Disk::Absent
                 {
-                    extras.nested.push(NestedPath { path: quote_path(path), commit: id, tracked: file.index.is_some() });
+                    extras.nested.push(NestedPath {
+                        path: quote_path(path),
+                        commit: id,
+                        tracked: file.index.is_some(),
+                    });
                 }
                 index.flags.extend(FlaggedPath::of(path, file.index));
             },
@@ -237,7 +268,12 @@ fn on_disk(file: &super::node::File) -> Option<u32> {
 
 impl ConflictStage {
     fn of(stage: &Stage) -> Self {
-        Self { path: quote_path(&stage.path), stage: stage.stage, mode: stage.mode.as_octal().to_owned(), id: stage.id }
+        Self {
+            path: quote_path(&stage.path),
+            stage: stage.stage,
+            mode: stage.mode.as_octal().to_owned(),
+            id: stage.id,
+        }
     }
 }
 
@@ -251,8 +287,14 @@ impl FlaggedPath {
         ];
         Some(Self {
             path: quote_path(path),
-            flags: known.iter().filter(|(bit, _)| facts.has(*bit)).map(|(_, flag)| *flag).collect(),
-            mode: facts.has(INTENT_TO_ADD).then(|| facts.entry.mode.as_octal().to_owned()),
+            flags: known
+                .iter()
+                .filter(|(bit, _)| facts.has(*bit))
+                .map(|(_, flag)| *flag)
+                .collect(),
+            mode: facts
+                .has(INTENT_TO_ADD)
+                .then(|| facts.entry.mode.as_octal().to_owned()),
         })
     }
 }

@@ -50,7 +50,11 @@ impl SkipReason {
             SkipReason::Collision,
             SkipReason::OutsideSparseCheckout,
         ];
-        if (number as usize) < ALL.len() { Some(ALL[number as usize]) } else { None }
+        if (number as usize) < ALL.len() {
+            Some(ALL[number as usize])
+        } else {
+            None
+        }
     }
 
     /// The reason in words.

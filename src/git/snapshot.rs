@@ -53,15 +53,25 @@ impl Snapshot {
             None => None,
         };
         let backend = &*repo.backend;
-        let tree = scan.trees.write(&scan.root, Side::Worktree, head_tree, backend, &scan.pack)?;
+        let tree = scan
+            .trees
+            .write(&scan.root, Side::Worktree, head_tree, backend, &scan.pack)?;
         let index_tree = if scan.root.staged == scan.root.tree {
             tree
         } else {
-            scan.trees.write(&scan.root, Side::Staged, head_tree, backend, &scan.pack)?
+            scan.trees
+                .write(&scan.root, Side::Staged, head_tree, backend, &scan.pack)?
         };
         let sidecar = Sidecar::of(&scan.root, &scan.conflicts);
         scan.timings.lap("write trees");
-        Ok(Self { scan, sidecar, tree, index_tree, head, head_tree })
+        Ok(Self {
+            scan,
+            sidecar,
+            tree,
+            index_tree,
+            head,
+            head_tree,
+        })
     }
 
     /// What is on disk beside what git keeps.
@@ -89,43 +99,90 @@ impl Snapshot {
     pub fn changes_since(&self, repo: &Repo, old: Option<ObjectId>) -> Result<Changes, Error> {
         let read = |id: &ObjectId| self.scan.trees.read(&*repo.backend, id);
         let tree = self.scan.root.tree;
-        diff::changes(repo.backend.format(), &read, old.filter(|id| Some(*id) != tree), if old == tree { None } else { tree })
+        diff::changes(
+            repo.backend.format(),
+            &read,
+            old.filter(|id| Some(*id) != tree),
+            if old == tree { None } else { tree },
+        )
     }
 
     /// Writes the sidecar and the checkpoint commit into the pack.
     ///
     /// # Errors
     /// When objects cannot be written.
-    pub fn commit(self, record_json: &[u8], message: &str, signature: &Signature, at: DateTime<Utc>) -> Result<Committed, Error> {
-        let Self { scan, sidecar, tree, index_tree, head, .. } = self;
+    pub fn commit(
+        self,
+        record_json: &[u8],
+        message: &str,
+        signature: &Signature,
+        at: DateTime<Utc>,
+    ) -> Result<Committed, Error> {
+        let Self {
+            scan,
+            sidecar,
+            tree,
+            index_tree,
+            head,
+            ..
+        } = self;
         let pack = &scan.pack;
         let mut entries = vec![
-            (b"record.json".as_slice(), Mode::File, pack.add(Kind::Blob, record_json)?),
+            (
+                b"record.json".as_slice(),
+                Mode::File,
+                pack.add(Kind::Blob, record_json)?,
+            ),
             (b"staged", Mode::Tree, index_tree),
             (b"index.json", Mode::File, add_json(pack, &sidecar.index)?),
             (b"extras.json", Mode::File, add_json(pack, &sidecar.extras)?),
         ];
         if !sidecar.index.conflicts.is_empty() {
-            let blobs = scan.conflicts.iter().filter(|stage| stage.mode != Mode::Gitlink);
-            let held = blobs.enumerate().map(|(nth, stage)| (format!("{nth:06}-{}", stage.stage), stage.mode, stage.id));
-            let held: Vec<_> = held.map(|(name, mode, id)| (name.into_bytes(), Entry { mode, id })).collect();
+            let blobs = scan
+                .conflicts
+                .iter()
+                .filter(|stage| stage.mode != Mode::Gitlink);
+            let held = blobs
+                .enumerate()
+                .map(|(nth, stage)| (format!("{nth:06}-{}", stage.stage), stage.mode, stage.id));
+            let held: Vec<_> = held
+                .map(|(name, mode, id)| (name.into_bytes(), Entry { mode, id }))
+                .collect();
             entries.push((b"conflicts", Mode::Tree, write_paths(pack, &held)?));
         }
         if !sidecar.raw.is_empty() {
             entries.push((b"raw", Mode::Tree, write_paths(pack, &sidecar.raw)?));
         }
-        let mut entries: Vec<_> = entries.into_iter().map(|(name, mode, id)| TreeEntry { mode, name, id }).collect();
+        let mut entries: Vec<_> = entries
+            .into_iter()
+            .map(|(name, mode, id)| TreeEntry { mode, name, id })
+            .collect();
         let sidecar_tree = pack.add(Kind::Tree, &tree::encode(&mut entries))?;
-        let made = |tree, parents: &[ObjectId], message: &str| pack.add(Kind::Commit, &encode_commit(tree, parents, signature, at, message));
+        let made = |tree, parents: &[ObjectId], message: &str| {
+            pack.add(
+                Kind::Commit,
+                &encode_commit(tree, parents, signature, at, message),
+            )
+        };
         let sidecar_commit = made(sidecar_tree, &[], "go-team: the sidecar of a checkpoint\n")?;
         let parents: Vec<ObjectId> = head.commit().into_iter().chain([sidecar_commit]).collect();
         let commit = made(tree, &parents, message)?;
         let mut timings = scan.timings.clone();
         let (root, conflicts, pack, memory) = scan.into_parts();
         let totals = pack.totals();
-        let pack = pack.finish()?.ok_or_else(|| Error::Damaged { what: "a pack without objects".into() })?;
+        let pack = pack.finish()?.ok_or_else(|| Error::Damaged {
+            what: "a pack without objects".into(),
+        })?;
         timings.lap("write pack");
-        Ok(Committed { id: commit, pack, root, conflicts, memory, timings, totals })
+        Ok(Committed {
+            id: commit,
+            pack,
+            root,
+            conflicts,
+            memory,
+            timings,
+            totals,
+        })
     }
 }
 
@@ -154,12 +211,28 @@ impl Committed {
     ///
     /// # Errors
     /// When something cannot be written; the ref does not exist then.
-    pub fn publish(self, repo: &Repo, reference: &str, sync: Sync) -> Result<PublishedSnapshot, Error> {
-        let Self { id, pack, root, conflicts, memory, mut timings, .. } = self;
+    pub fn publish(
+        self,
+        repo: &Repo,
+        reference: &str,
+        sync: Sync,
+    ) -> Result<PublishedSnapshot, Error> {
+        let Self {
+            id,
+            pack,
+            root,
+            conflicts,
+            memory,
+            mut timings,
+            ..
+        } = self;
         let pack_dir = repo.pack_dir();
         if sync == Sync::Durable {
             let [a, b] = pack.files();
-            let synced = rayon::join(|| a.0.sync_all().at("sync", a.1), || b.0.sync_all().at("sync", b.1));
+            let synced = rayon::join(
+                || a.0.sync_all().at("sync", a.1),
+                || b.0.sync_all().at("sync", b.1),
+            );
             synced.0?;
             synced.1?;
         }
@@ -170,8 +243,18 @@ impl Committed {
         timings.lap("sync objects");
         repo.backend.create_reference(reference, id, sync)?;
         timings.lap("write ref");
-        let anchor = Anchor { reference: reference.to_owned(), commit: id };
-        Ok(PublishedSnapshot { pack: published, root, conflicts, memory, anchor, timings })
+        let anchor = Anchor {
+            reference: reference.to_owned(),
+            commit: id,
+        };
+        Ok(PublishedSnapshot {
+            pack: published,
+            root,
+            conflicts,
+            memory,
+            anchor,
+            timings,
+        })
     }
 }
 
@@ -193,7 +276,16 @@ impl PublishedSnapshot {
         let mut troubles = Vec::new();
         let name = self.pack.name().to_owned();
         troubles.extend(self.pack.release().err());
-        troubles.extend(Scan::remember(self.root, self.conflicts, self.memory, self.anchor, repo.backend.format()).err());
+        troubles.extend(
+            Scan::remember(
+                self.root,
+                self.conflicts,
+                self.memory,
+                self.anchor,
+                repo.backend.format(),
+            )
+            .err(),
+        );
         (name, troubles)
     }
 }
@@ -214,14 +306,32 @@ pub fn retract(repo: &Repo, reference: &str, pack: Option<&str>) -> Result<(), E
 /// # Errors
 /// When the commit cannot be read.
 pub fn tree_of(repo: &Repo, commit: &ObjectId) -> Result<ObjectId, Error> {
-    let damaged = || Error::Damaged { what: format!("commit {commit}") };
-    let object = repo.backend.read(commit)?.filter(|object| object.kind == Kind::Commit).ok_or_else(damaged)?;
-    let line = object.bytes.split(|byte| *byte == b'\n').next().and_then(|line| line.strip_prefix(b"tree "));
-    let text = line.and_then(|line| std::str::from_utf8(line).ok()).ok_or_else(damaged)?;
+    let damaged = || Error::Damaged {
+        what: format!("commit {commit}"),
+    };
+    let object = repo
+        .backend
+        .read(commit)?
+        .filter(|object| object.kind == Kind::Commit)
+        .ok_or_else(damaged)?;
+    let line = object
+        .bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .and_then(|line| line.strip_prefix(b"tree "));
+    let text = line
+        .and_then(|line| std::str::from_utf8(line).ok())
+        .ok_or_else(damaged)?;
     ObjectId::parse(text).map_err(|_| damaged())
 }
 
-fn encode_commit(tree: ObjectId, parents: &[ObjectId], signature: &Signature, at: DateTime<Utc>, message: &str) -> Vec<u8> {
+fn encode_commit(
+    tree: ObjectId,
+    parents: &[ObjectId],
+    signature: &Signature,
+    at: DateTime<Utc>,
+    message: &str,
+) -> Vec<u8> {
     use std::fmt::Write as _;
     let mut text = format!("tree {tree}\n");
     for parent in parents {
@@ -229,7 +339,12 @@ fn encode_commit(tree: ObjectId, parents: &[ObjectId], signature: &Signature, at
     }
     for role in ["author", "committer"] {
         let Signature { name, email } = signature;
-        writeln!(text, "{role} {name} <{email}> {} +0000", at.timestamp().max(0)).expect("writing to a string");
+        writeln!(
+            text,
+            "{role} {name} <{email}> {} +0000",
+            at.timestamp().max(0)
+        )
+        .expect("writing to a string");
     }
     text.push('\n');
     text.push_str(message);
@@ -245,27 +360,44 @@ fn add_json(pack: &PackWriter, value: &impl Serialize) -> Result<ObjectId, Error
 /// Writes trees for a list of paths.
 fn write_paths(pack: &PackWriter, paths: &[(Vec<u8>, Entry)]) -> Result<ObjectId, Error> {
     let mut files = Vec::new();
-    let mut dirs: std::collections::BTreeMap<&[u8], Vec<(Vec<u8>, Entry)>> = std::collections::BTreeMap::new();
+    let mut dirs: std::collections::BTreeMap<&[u8], Vec<(Vec<u8>, Entry)>> =
+        std::collections::BTreeMap::new();
     for (path, entry) in paths {
         match path.iter().position(|byte| *byte == b'/') {
-            Some(slash) => dirs.entry(&path[..slash]).or_default().push((path[slash + 1..].to_vec(), *entry)),
-            None => files.push(TreeEntry { mode: entry.mode, name: path, id: entry.id }),
+            Some(slash) => dirs
+                .entry(&path[..slash])
+                .or_default()
+                .push((path[slash + 1..].to_vec(), *entry)),
+            None => files.push(TreeEntry {
+                mode: entry.mode,
+                name: path,
+                id: entry.id,
+            }),
         }
     }
     for (name, below) in &dirs {
-        files.push(TreeEntry { mode: Mode::Tree, name, id: write_paths(pack, below)? });
+        files.push(TreeEntry {
+            mode: Mode::Tree,
+            name,
+            id: write_paths(pack, below)?,
+        });
     }
     pack.add(Kind::Tree, &tree::encode(&mut files))
 }
 
 /// The ref of a checkpoint.
 #[must_use]
-pub fn reference_of(session: &crate::model::SessionId, checkpoint: &crate::model::CheckpointId) -> String {
+pub fn reference_of(
+    session: &crate::model::SessionId,
+    checkpoint: &crate::model::CheckpointId,
+) -> String {
     format!("refs/go-team/{session}/{checkpoint}")
 }
 
 /// Where a work tree's private files of go-team lie within the shared directory.
 #[must_use]
 pub fn worktree_slot(repo: &Repo) -> String {
-    repo.worktree_name.as_ref().map_or_else(|| "main".to_owned(), |name| format!("linked-{name}"))
+    repo.worktree_name
+        .as_ref()
+        .map_or_else(|| "main".to_owned(), |name| format!("linked-{name}"))
 }

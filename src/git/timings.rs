@@ -13,7 +13,10 @@ impl Timings {
     /// Starts the watch.
     #[must_use]
     pub fn start() -> Self {
-        Self { last: Instant::now(), laps: Vec::new() }
+        Self {
+            last: Instant::now(),
+            laps: Vec::new(),
+        }
     }
 
     /// Ends a lap.

@@ -51,29 +51,59 @@ impl TreeBag {
         if let Some(bytes) = self.trees.get(id) {
             return Ok(bytes.clone());
         }
-        let found = backend.read(id)?.ok_or_else(|| Error::Damaged { what: format!("tree {id} is missing") })?;
+        let found = backend.read(id)?.ok_or_else(|| Error::Damaged {
+            what: format!("tree {id} is missing"),
+        })?;
         Ok(found.bytes)
     }
 
     /// Writes one side's trees, but for those that the commit `reference` belongs to holds at the same place: that
     /// commit is a parent of the checkpoint's.
-    pub fn write(&self, dir: &Dir, side: Side, reference: Option<ObjectId>, backend: &dyn Backend, pack: &PackWriter) -> Result<ObjectId, Error> {
-        let Some(id) = side.of(dir) else { return pack.add(Kind::Tree, &[]) };
+    pub fn write(
+        &self,
+        dir: &Dir,
+        side: Side,
+        reference: Option<ObjectId>,
+        backend: &dyn Backend,
+        pack: &PackWriter,
+    ) -> Result<ObjectId, Error> {
+        let Some(id) = side.of(dir) else {
+            return pack.add(Kind::Tree, &[]);
+        };
         self.write_below(dir, side, reference, backend, pack)?;
         Ok(id)
     }
 
-    fn write_below(&self, dir: &Dir, side: Side, reference: Option<ObjectId>, backend: &dyn Backend, pack: &PackWriter) -> Result<(), Error> {
-        let Some(id) = side.of(dir).filter(|id| Some(*id) != reference) else { return Ok(()) };
+    fn write_below(
+        &self,
+        dir: &Dir,
+        side: Side,
+        reference: Option<ObjectId>,
+        backend: &dyn Backend,
+        pack: &PackWriter,
+    ) -> Result<(), Error> {
+        let Some(id) = side.of(dir).filter(|id| Some(*id) != reference) else {
+            return Ok(());
+        };
         // A tree that was not computed is one that the last checkpoint's ref holds.
-        let Some(bytes) = self.trees.get(&id) else { return Ok(()) };
+        let Some(bytes) = self.trees.get(&id) else {
+            return Ok(());
+        };
         pack.add_named(Kind::Tree, id, bytes)?;
         let known = match reference {
             Some(id) => backend.read(&id)?.map(|object| object.bytes),
             None => None,
         };
-        let known = known.as_deref().map(|bytes| decode(self.format, bytes)).transpose()?.unwrap_or_default();
-        let known: HashMap<&[u8], ObjectId> = known.iter().filter(|e| e.mode == Mode::Tree).map(|e| (e.name, e.id)).collect();
+        let known = known
+            .as_deref()
+            .map(|bytes| decode(self.format, bytes))
+            .transpose()?
+            .unwrap_or_default();
+        let known: HashMap<&[u8], ObjectId> = known
+            .iter()
+            .filter(|e| e.mode == Mode::Tree)
+            .map(|e| (e.name, e.id))
+            .collect();
         for child in &dir.dirs {
             self.write_below(child, side, known.get(&*child.name).copied(), backend, pack)?;
         }
@@ -85,16 +115,26 @@ fn seal(dir: &mut Dir, format: ObjectFormat, shared: &Shared) -> Result<(), Erro
     if !dir.dirty {
         return Ok(());
     }
-    dir.dirs.par_iter_mut().try_for_each(|child| seal(child, format, shared))?;
+    dir.dirs
+        .par_iter_mut()
+        .try_for_each(|child| seal(child, format, shared))?;
     let mut worktree: Vec<TreeEntry<'_>> = Vec::with_capacity(dir.files.len() + dir.dirs.len());
     let mut staged: Vec<TreeEntry<'_>> = Vec::with_capacity(worktree.capacity());
     for file in &dir.files {
-        let entry = |e: super::node::Entry| TreeEntry { mode: e.mode, name: &file.name, id: e.id };
+        let entry = |e: super::node::Entry| TreeEntry {
+            mode: e.mode,
+            name: &file.name,
+            id: e.id,
+        };
         worktree.extend(file.tree.map(entry));
         staged.extend(file.index.and_then(|facts| facts.staged()).map(entry));
     }
     for child in &dir.dirs {
-        let entry = |id| TreeEntry { mode: Mode::Tree, name: &child.name, id };
+        let entry = |id| TreeEntry {
+            mode: Mode::Tree,
+            name: &child.name,
+            id,
+        };
         worktree.extend(child.tree.map(entry));
         staged.extend(child.staged.map(entry));
     }
@@ -105,7 +145,10 @@ fn seal(dir: &mut Dir, format: ObjectFormat, shared: &Shared) -> Result<(), Erro
         }
         let bytes = tree::encode(entries);
         let id = hash_object(format, Kind::Tree, &bytes)?;
-        shared.lock().unwrap_or_else(PoisonError::into_inner).insert(id, bytes);
+        shared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id, bytes);
         Ok(Some(id))
     };
     let tree = store(&mut worktree)?;

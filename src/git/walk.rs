@@ -96,10 +96,18 @@ impl InIndex<'_> {
 impl<'a> Walk<'a> {
     /// The whole work tree.
     pub fn run(&self, old: Option<Dir>, above: Above) -> Result<Dir, Error> {
-        let slice = if self.facts_are_current { None } else { Some((self.index)()?.root()) };
+        let slice = if self.facts_are_current {
+            None
+        } else {
+            Some((self.index)()?.root())
+        };
         match self.dir(old, &[], &[], slice, false, above)? {
             Visited::Dir(dir) => Ok(dir),
-            _ => Err(Error::Io { op: "read", path: self.work_dir.to_owned(), source: Errno::NOENT.into() }),
+            _ => Err(Error::Io {
+                op: "read",
+                path: self.work_dir.to_owned(),
+                source: Errno::NOENT.into(),
+            }),
         }
     }
 
@@ -130,7 +138,11 @@ impl<'a> Walk<'a> {
         };
         let old_existed = old.is_some();
         let mut above = above;
-        let mut node = old.unwrap_or_else(|| Dir { name: name.into(), dirty: true, ..Dir::default() });
+        let mut node = old.unwrap_or_else(|| Dir {
+            name: name.into(),
+            dirty: true,
+            ..Dir::default()
+        });
         let Some(stamp) = stamp else {
             return self.missing(node, path, slice);
         };
@@ -138,7 +150,9 @@ impl<'a> Walk<'a> {
         above.reread |= controls_moved[0];
         above.reconvert |= controls_moved[1];
         let slice = match slice {
-            None if above.reconvert || (above.reread && !self.facts_are_current) => Some((self.index)()?.below(path)),
+            None if above.reconvert || (above.reread && !self.facts_are_current) => {
+                Some((self.index)()?.below(path))
+            }
             slice => slice,
         };
         let tracked = slice.map(|slice| slice.children());
@@ -167,7 +181,9 @@ impl<'a> Walk<'a> {
     fn controls_moved(&self, node: &mut Dir, path: &[u8]) -> Result<[bool; 2], Error> {
         let mut moved = [false; 2];
         for (slot, name) in CONTROLS.iter().enumerate() {
-            let Some(old) = node.controls[slot] else { continue };
+            let Some(old) = node.controls[slot] else {
+                continue;
+            };
             let now = self.control(path, name)?;
             moved[slot] = now != Some(old) || !old.is_older_than(self.clock);
             node.controls[slot] = now;
@@ -186,7 +202,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The names are those of the last scan. False when a nested repository ceased to be one.
-    fn known_names(&self, node: &mut Dir, path: &[u8], tracked: Option<&Tracked<'a>>, above: Above) -> Result<bool, Error> {
+    fn known_names(
+        &self,
+        node: &mut Dir,
+        path: &[u8],
+        tracked: Option<&Tracked<'a>>,
+        above: Above,
+    ) -> Result<bool, Error> {
         let below = self.below(node, tracked, above);
         let old_files = std::mem::take(&mut node.files);
         let look = |old: File| {
@@ -197,14 +219,25 @@ impl<'a> Walk<'a> {
                 Some(tracked) => find_tracked(tracked, &old.name, self.index)?,
             };
             let before = (old.tree, old.index);
-            let is_link = old.tree.or(in_index.facts().map(|facts| facts.entry)).is_some_and(|entry| entry.mode == Mode::Gitlink);
+            let is_link = old
+                .tree
+                .or(in_index.facts().map(|facts| facts.entry))
+                .is_some_and(|entry| entry.mode == Mode::Gitlink);
             let is_nested = is_link || old.disk == Disk::Skipped(SkipReason::NestedWithoutCommit);
             let name = old.name.clone();
-            let new = if is_nested { self.nested(&file_path, &name, in_index)? } else { self.file(&file_path, &name, Some(old), in_index, below)? };
+            let new = if is_nested {
+                self.nested(&file_path, &name, in_index)?
+            } else {
+                self.file(&file_path, &name, Some(old), in_index, below)?
+            };
             Ok((before, new))
         };
         let looked: Vec<Result<_, Error>> = if old_files.len() > SHARE_FROM {
-            old_files.into_par_iter().with_min_len(16).map(look).collect()
+            old_files
+                .into_par_iter()
+                .with_min_len(16)
+                .map(look)
+                .collect()
         } else {
             old_files.into_iter().map(look).collect()
         };
@@ -234,7 +267,10 @@ impl<'a> Walk<'a> {
                 let ignored = old.ignored;
                 let slice = match tracked {
                     None => None,
-                    Some(tracked) => Some(find_dir(tracked, &name).map_or_else(|| (self.index)().map(|view| view.below(&dir_path)), Ok)?),
+                    Some(tracked) => Some(
+                        find_dir(tracked, &name)
+                            .map_or_else(|| (self.index)().map(|view| view.below(&dir_path)), Ok)?,
+                    ),
                 };
                 self.dir(Some(old), &dir_path, &name, slice, ignored, below)
             })
@@ -258,18 +294,34 @@ impl<'a> Walk<'a> {
     fn below(&self, node: &Dir, tracked: Option<&Tracked<'a>>, above: Above) -> Above {
         let tracked_attributes = || match tracked {
             Some(tracked) => tracked.files.iter().any(|file| file.name == CONTROLS[1]),
-            None => node.files.iter().any(|file| &*file.name == CONTROLS[1] && file.index.is_some()),
+            None => node
+                .files
+                .iter()
+                .any(|file| &*file.name == CONTROLS[1] && file.index.is_some()),
         };
-        Above { attributes: above.attributes || node.controls[1].is_some() || tracked_attributes(), ..above }
+        Above {
+            attributes: above.attributes || node.controls[1].is_some() || tracked_attributes(),
+            ..above
+        }
     }
 
     /// Reads the names from disk and judges each one.
-    fn listed_names(&self, mut node: Dir, path: &[u8], tracked: Option<Tracked<'a>>, above: Above) -> Result<Visited, Error> {
+    fn listed_names(
+        &self,
+        mut node: Dir,
+        path: &[u8],
+        tracked: Option<Tracked<'a>>,
+        above: Above,
+    ) -> Result<Visited, Error> {
         let tracked = match tracked {
             Some(tracked) => tracked,
             None => (self.index)()?.below(path).children(),
         };
-        let names = if node.ignored { self.tracked_names(path, &tracked)? } else { self.list(path)? };
+        let names = if node.ignored {
+            self.tracked_names(path, &tracked)?
+        } else {
+            self.list(path)?
+        };
         let Some(names) = names else {
             let slice = (self.index)()?.below(path);
             return self.unreadable(Some(node), path, &[], Some(slice));
@@ -286,14 +338,21 @@ impl<'a> Walk<'a> {
         for (slot, control) in CONTROLS.iter().enumerate() {
             let before = node.controls[slot];
             let is_there = names.iter().any(|(name, _)| &**name == *control);
-            node.controls[slot] = if is_there { self.control(path, control)? } else { None };
+            node.controls[slot] = if is_there {
+                self.control(path, control)?
+            } else {
+                None
+            };
             let moved = before != node.controls[slot];
             above.reread |= slot == 0 && moved;
             above.reconvert |= slot == 1 && moved;
         }
         let below = self.below(&node, Some(&tracked), above);
-        let judged = self.rules.with_lane(|lane| self.judge(lane, path, &names, &tracked))?;
-        self.visit_judged(node, path, judged, &tracked, below).map(Visited::Dir)
+        let judged = self
+            .rules
+            .with_lane(|lane| self.judge(lane, path, &names, &tracked))?;
+        self.visit_judged(node, path, judged, &tracked, below)
+            .map(Visited::Dir)
     }
 
     /// Decides for each name on disk and in the index what it is.
@@ -311,8 +370,15 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let length = push(&mut full, name);
-            let file = tracked.files.binary_search_by(|file| file.name.cmp(name)).ok().map(|at| &tracked.files[at]);
-            let in_dirs = tracked.dirs.binary_search_by(|(dir, _)| (*dir).cmp(name)).is_ok();
+            let file = tracked
+                .files
+                .binary_search_by(|file| file.name.cmp(name))
+                .ok()
+                .map(|at| &tracked.files[at]);
+            let in_dirs = tracked
+                .dirs
+                .binary_search_by(|(dir, _)| (*dir).cmp(name))
+                .is_ok();
             let is_dir = *kind == FileType::Directory;
             if is_dir && !in_dirs && file.is_none() && !self.rules.is_valid_name(name, false) {
                 judged.files.push(name);
@@ -331,7 +397,9 @@ impl<'a> Walk<'a> {
                 }
             } else if file.is_some() {
                 judged.files.push(name);
-            } else if !self.rules.is_excluded(&full, false) && !self.rules.is_ignored(lane, &full, false)? {
+            } else if !self.rules.is_excluded(&full, false)
+                && !self.rules.is_ignored(lane, &full, false)?
+            {
                 judged.files.push(name);
             }
             full.truncate(length);
@@ -351,16 +419,32 @@ impl<'a> Walk<'a> {
         Ok(judged)
     }
 
-    fn visit_judged(&self, mut node: Dir, path: &[u8], judged: Judged<'_>, tracked: &Tracked<'a>, below: Above) -> Result<Dir, Error> {
+    fn visit_judged(
+        &self,
+        mut node: Dir,
+        path: &[u8],
+        judged: Judged<'_>,
+        tracked: &Tracked<'a>,
+        below: Above,
+    ) -> Result<Dir, Error> {
         let mut old_files = std::mem::take(&mut node.files);
         let had_files = old_files.len();
         let mut jobs = Vec::with_capacity(judged.files.len());
         let mut kept = 0;
         for name in judged.files {
-            let old = old_files.binary_search_by(|file| (*file.name).cmp(name)).ok();
+            let old = old_files
+                .binary_search_by(|file| (*file.name).cmp(name))
+                .ok();
             kept += usize::from(old.is_some());
             let old = old.map(|at| {
-                let blank = File { name: old_files[at].name.clone(), stamp: Stamp::default(), trusted: false, tree: None, index: None, disk: Disk::Absent };
+                let blank = File {
+                    name: old_files[at].name.clone(),
+                    stamp: Stamp::default(),
+                    trusted: false,
+                    tree: None,
+                    index: None,
+                    disk: Disk::Absent,
+                };
                 std::mem::replace(&mut old_files[at], blank)
             });
             jobs.push((name, old));
@@ -371,8 +455,14 @@ impl<'a> Walk<'a> {
             push(&mut file_path, name);
             let in_index = find_tracked(tracked, name, self.index)?;
             let before = old.as_ref().map(|old| (old.tree, old.index));
-            let is_link = in_index.facts().is_some_and(|facts| facts.entry.mode == Mode::Gitlink);
-            let new = if is_link { self.nested(&file_path, name, in_index)? } else { self.file(&file_path, name, old, in_index, below)? };
+            let is_link = in_index
+                .facts()
+                .is_some_and(|facts| facts.entry.mode == Mode::Gitlink);
+            let new = if is_link {
+                self.nested(&file_path, name, in_index)?
+            } else {
+                self.file(&file_path, name, old, in_index, below)?
+            };
             let changed = new.as_ref().map(|new| (new.tree, new.index)) != before;
             Ok((new, changed))
         };
@@ -388,15 +478,23 @@ impl<'a> Walk<'a> {
         }
         let old_dirs = std::mem::take(&mut node.dirs);
         let had_dirs = old_dirs.len();
-        let mut old_dirs: std::collections::HashMap<Box<[u8]>, Dir> = old_dirs.into_iter().map(|dir| (dir.name.clone(), dir)).collect();
-        let jobs: Vec<_> = judged.dirs.into_iter().map(|(name, ignored)| (name, ignored, old_dirs.remove(name))).collect();
+        let mut old_dirs: std::collections::HashMap<Box<[u8]>, Dir> = old_dirs
+            .into_iter()
+            .map(|dir| (dir.name.clone(), dir))
+            .collect();
+        let jobs: Vec<_> = judged
+            .dirs
+            .into_iter()
+            .map(|(name, ignored)| (name, ignored, old_dirs.remove(name)))
+            .collect();
         node.dirty |= !old_dirs.is_empty() || had_dirs != jobs.len();
         let visited: Vec<Result<Visited, Error>> = jobs
             .into_par_iter()
             .map(|(name, ignored, old)| {
                 let mut dir_path = path.to_vec();
                 push(&mut dir_path, name);
-                let slice = find_dir(tracked, name).map_or_else(|| (self.index)().map(|view| view.below(&dir_path)), Ok)?;
+                let slice = find_dir(tracked, name)
+                    .map_or_else(|| (self.index)().map(|view| view.below(&dir_path)), Ok)?;
                 self.dir(old, &dir_path, name, Some(slice), ignored, below)
             })
             .collect();
@@ -417,7 +515,12 @@ impl<'a> Walk<'a> {
     }
 
     /// A directory that is not on disk, or is something else there: what the index has of it is deleted or kept.
-    fn missing(&self, mut node: Dir, path: &[u8], slice: Option<Slice<'a>>) -> Result<Visited, Error> {
+    fn missing(
+        &self,
+        mut node: Dir,
+        path: &[u8],
+        slice: Option<Slice<'a>>,
+    ) -> Result<Visited, Error> {
         let slice = match slice {
             Some(slice) => slice,
             None => (self.index)()?.below(path),
@@ -426,14 +529,22 @@ impl<'a> Walk<'a> {
             return Ok(Visited::Gone);
         }
         let tracked = slice.children();
-        node = Dir { name: node.name, dirty: true, ..Dir::default() };
+        node = Dir {
+            name: node.name,
+            dirty: true,
+            ..Dir::default()
+        };
         for file in &tracked.files {
             node.files.push(deleted(file.name, file.facts));
         }
         for (name, slice) in &tracked.dirs {
             let mut dir_path = path.to_vec();
             push(&mut dir_path, name);
-            let child = Dir { name: (*name).into(), dirty: true, ..Dir::default() };
+            let child = Dir {
+                name: (*name).into(),
+                dirty: true,
+                ..Dir::default()
+            };
             if let Visited::Dir(dir) = self.missing(child, &dir_path, Some(*slice))? {
                 node.dirs.push(dir);
             }
@@ -442,13 +553,25 @@ impl<'a> Walk<'a> {
     }
 
     /// A directory that may not be read: what the index has of it is kept, and the directory is reported.
-    fn unreadable(&self, old: Option<Dir>, path: &[u8], name: &[u8], slice: Option<Slice<'a>>) -> Result<Visited, Error> {
+    fn unreadable(
+        &self,
+        old: Option<Dir>,
+        path: &[u8],
+        name: &[u8],
+        slice: Option<Slice<'a>>,
+    ) -> Result<Visited, Error> {
         let name = old.map_or_else(|| name.into(), |old| old.name);
         let slice = match slice {
             Some(slice) => slice,
             None => (self.index)()?.below(path),
         };
-        let mut node = Dir { name, dirty: true, on_disk: true, unreadable: true, ..Dir::default() };
+        let mut node = Dir {
+            name,
+            dirty: true,
+            on_disk: true,
+            unreadable: true,
+            ..Dir::default()
+        };
         let tracked = slice.children();
         for file in &tracked.files {
             let mut kept = deleted(file.name, file.facts);
@@ -468,7 +591,11 @@ impl<'a> Walk<'a> {
 
     /// The names on disk; none when they may not be read.
     fn list(&self, path: &[u8]) -> Result<Option<Vec<(Box<[u8]>, FileType)>>, Error> {
-        let target = if path.is_empty() { as_path(b".") } else { as_path(path) };
+        let target = if path.is_empty() {
+            as_path(b".")
+        } else {
+            as_path(path)
+        };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir = match rustix::fs::openat(self.root(), target, flags, OpenMode::empty()) {
             Ok(dir) => dir,
@@ -500,9 +627,17 @@ impl<'a> Walk<'a> {
     }
 
     /// In an ignored directory only tracked names count.
-    fn tracked_names(&self, path: &[u8], tracked: &Tracked<'a>) -> Result<Option<Vec<(Box<[u8]>, FileType)>>, Error> {
+    fn tracked_names(
+        &self,
+        path: &[u8],
+        tracked: &Tracked<'a>,
+    ) -> Result<Option<Vec<(Box<[u8]>, FileType)>>, Error> {
         let mut names = Vec::new();
-        let all = tracked.files.iter().map(|file| file.name).chain(tracked.dirs.iter().map(|(name, _)| *name));
+        let all = tracked
+            .files
+            .iter()
+            .map(|file| file.name)
+            .chain(tracked.dirs.iter().map(|(name, _)| *name));
         for name in all {
             let mut full = path.to_vec();
             push(&mut full, name);
@@ -517,24 +652,50 @@ impl<'a> Walk<'a> {
     }
 
     /// A submodule or nested repository. None when an untracked directory is no repository.
-    fn nested(&self, path: &[u8], name: &[u8], in_index: InIndex<'_>) -> Result<Option<File>, Error> {
+    fn nested(
+        &self,
+        path: &[u8],
+        name: &[u8],
+        in_index: InIndex<'_>,
+    ) -> Result<Option<File>, Error> {
         let facts = in_index.facts();
-        let stamp = match rustix::fs::statat(self.root(), as_path(path), AtFlags::SYMLINK_NOFOLLOW) {
+        let stamp = match rustix::fs::statat(self.root(), as_path(path), AtFlags::SYMLINK_NOFOLLOW)
+        {
             Ok(stat) => Stamp::of(&stat),
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(facts.map(|facts| deleted(name, facts))),
             Err(error) => return Err(error).at("stat", as_path(path)),
         };
         if stamp.file_type() != FileType::Directory {
-            let above = Above { reread: false, reconvert: false, attributes: true };
+            let above = Above {
+                reread: false,
+                reconvert: false,
+                attributes: true,
+            };
             return self.file(path, name, None, in_index, above);
         }
-        let mut file = File { name: name.into(), stamp, trusted: false, tree: None, index: facts, disk: Disk::AsTree };
-        let kept = facts.filter(|facts| facts.has(SKIP_WORKTREE)).map(|facts| facts.entry);
+        let mut file = File {
+            name: name.into(),
+            stamp,
+            trusted: false,
+            tree: None,
+            index: facts,
+            disk: Disk::AsTree,
+        };
+        let kept = facts
+            .filter(|facts| facts.has(SKIP_WORKTREE))
+            .map(|facts| facts.entry);
         match (nested::inspect(&self.work_dir.join(as_path(path))), facts) {
             _ if kept.is_some() => file.tree = kept,
-            (Nested::At(id), _) => file.tree = Some(Entry { mode: Mode::Gitlink, id }),
+            (Nested::At(id), _) => {
+                file.tree = Some(Entry {
+                    mode: Mode::Gitlink,
+                    id,
+                })
+            }
             (_, Some(facts)) => file.tree = facts.staged(),
-            (Nested::Unrecordable, None) => file.disk = Disk::Skipped(SkipReason::NestedWithoutCommit),
+            (Nested::Unrecordable, None) => {
+                file.disk = Disk::Skipped(SkipReason::NestedWithoutCommit)
+            }
             (Nested::No, None) => return Ok(None),
         }
         Ok(Some(file))
@@ -562,15 +723,30 @@ struct Judged<'n> {
 
 /// A tracked name that is not on disk.
 pub(super) fn deleted(name: &[u8], facts: IndexFacts) -> File {
-    let kept = facts.has(super::node::ASSUME_UNCHANGED | SKIP_WORKTREE) || facts.entry.mode == Mode::Tree;
+    let kept =
+        facts.has(super::node::ASSUME_UNCHANGED | SKIP_WORKTREE) || facts.entry.mode == Mode::Tree;
     let tree = if kept { facts.staged() } else { None };
-    File { name: name.into(), stamp: Stamp::default(), trusted: false, tree, index: Some(facts), disk: Disk::Absent }
+    File {
+        name: name.into(),
+        stamp: Stamp::default(),
+        trusted: false,
+        tree,
+        index: Some(facts),
+        disk: Disk::Absent,
+    }
 }
 
 fn same_tracked_names(node: &Dir, tracked: &Tracked<'_>) -> bool {
-    let old = node.files.iter().filter(|file| file.index.is_some()).map(|file| &*file.name);
+    let old = node
+        .files
+        .iter()
+        .filter(|file| file.index.is_some())
+        .map(|file| &*file.name);
     old.eq(tracked.files.iter().map(|file| file.name))
-        && tracked.dirs.iter().all(|(name, _)| node.dirs.iter().any(|dir| &*dir.name == *name))
+        && tracked
+            .dirs
+            .iter()
+            .all(|(name, _)| node.dirs.iter().any(|dir| &*dir.name == *name))
 }
 
 fn find_tracked<'t, 'a: 't>(
@@ -585,7 +761,11 @@ fn find_tracked<'t, 'a: 't>(
 }
 
 fn find_dir<'a>(tracked: &Tracked<'a>, name: &[u8]) -> Option<Slice<'a>> {
-    tracked.dirs.binary_search_by(|(dir, _)| (*dir).cmp(name)).ok().map(|at| tracked.dirs[at].1)
+    tracked
+        .dirs
+        .binary_search_by(|(dir, _)| (*dir).cmp(name))
+        .ok()
+        .map(|at| tracked.dirs[at].1)
 }
 
 fn insert_file(files: &mut Vec<File>, file: File) {

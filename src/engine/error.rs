@@ -1,0 +1,62 @@
+//! Why an operation did not happen.
+
+use crate::model::workflow::{IllegalTransition, UnknownWorkflow};
+use crate::model::{SelectorError, SessionId};
+use crate::{config, git, model, store};
+
+/// Everything an operation can fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The repository.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// go-team's own files.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Another process is at work.
+    #[error(transparent)]
+    Lock(#[from] store::LockError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] config::ConfigError),
+    /// A checkpoint's name.
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    /// A change of the state.
+    #[error(transparent)]
+    State(#[from] model::state::StateError),
+    /// A step that may not follow.
+    #[error(transparent)]
+    Transition(#[from] IllegalTransition),
+    /// A workflow that nobody defined.
+    #[error(transparent)]
+    Workflow(#[from] UnknownWorkflow),
+    /// No session of that name.
+    #[error("there is no session {wanted}")]
+    NoSuchSession {
+        /// What was asked for.
+        wanted: SessionId,
+        /// What there is.
+        known: Vec<SessionId>,
+    },
+    /// The work tree has no session.
+    #[error("this work tree has no session yet")]
+    NoSession,
+    /// The session's end was recorded.
+    #[error("session {session} is {status}")]
+    SessionEnded {
+        /// The session.
+        session: SessionId,
+        /// Its status.
+        status: model::SessionStatus,
+    },
+    /// The session works in another work tree.
+    #[error("session {session} belongs to another work tree")]
+    OtherWorktree {
+        /// The session.
+        session: SessionId,
+    },
+    /// An invariant of the manifest would break.
+    #[error("the session's manifest does not take the checkpoint: {0}")]
+    Append(#[from] model::manifest::AppendError),
+}

@@ -1,0 +1,12 @@
+//! One operation a file: options in, report out. The engine knows the order of things and prints nothing.
+
+pub mod clock;
+pub mod create;
+pub mod error;
+pub mod recover;
+pub mod session;
+pub mod workspace;
+
+pub use clock::Clock;
+pub use error::Error;
+pub use workspace::Workspace;

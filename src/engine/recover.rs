@@ -1,0 +1,66 @@
+//! Finishing or undoing what an earlier command left behind when it was killed.
+
+use serde::Serialize;
+
+use super::{Error, Workspace};
+use crate::git::snapshot::{reference_of, retract};
+use crate::model::{CheckpointId, Journal, SessionId};
+
+/// Something that was unfinished and is not any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Recovered {
+    /// A checkpoint had been completed; only traces of its making were left.
+    Completed {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+    },
+    /// A checkpoint had not been completed, was never acknowledged, and is gone.
+    Retracted {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+    },
+}
+
+impl Workspace {
+    /// What an earlier command left unfinished in a session, for commands that only read.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn unfinished(&self, session: &SessionId) -> Result<Option<Journal>, Error> {
+        Ok(self.store.load_journal(session)?)
+    }
+
+    /// Finishes or undoes what an earlier command left. The caller holds the lock.
+    ///
+    /// # Errors
+    /// When that fails; it can be tried again.
+    pub fn recover(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
+        self.store.clean_temps(Some(session))?;
+        let Some(journal) = self.store.load_journal(session)? else {
+            return Ok(Vec::new());
+        };
+        let recovered = match &journal {
+            Journal::Create(create) => {
+                let manifest = self.store.load_manifest(session)?;
+                let checkpoint = create.checkpoint.clone();
+                if manifest.entry(&checkpoint).is_some() {
+                    if let Some(pack) = &create.keep {
+                        crate::git::pack::release_in(&self.repo, pack)?;
+                    }
+                    Recovered::Completed { checkpoint }
+                } else {
+                    self.store.remove_record(session, &checkpoint)?;
+                    retract(
+                        &self.repo,
+                        &reference_of(session, &checkpoint),
+                        create.keep.as_deref(),
+                    )?;
+                    Recovered::Retracted { checkpoint }
+                }
+            }
+        };
+        self.store.remove_journal(session)?;
+        Ok(vec![recovered])
+    }
+}

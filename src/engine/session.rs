@@ -1,0 +1,103 @@
+//! Which session an operation is about, and how one begins.
+
+use super::{Error, Workspace};
+use crate::model::path_text::quote_path;
+use crate::model::workflow::{self, Workflow};
+use crate::model::{CurrentPointer, Manifest, SessionId, SessionStatus, State};
+use crate::store;
+
+/// The workflow of sessions that begin by themselves.
+pub const DEFAULT_WORKFLOW: &str = "free";
+
+impl Workspace {
+    /// The session asked for, or the work tree's own.
+    ///
+    /// # Errors
+    /// [`Error::NoSession`] when none was asked for and the work tree has none; [`Error::NoSuchSession`] when the one
+    /// asked for does not exist.
+    pub fn find_session(&self, wanted: Option<&SessionId>) -> Result<SessionId, Error> {
+        if let Some(wanted) = wanted {
+            if self.store.has_session(wanted) {
+                return Ok(wanted.clone());
+            }
+            return Err(Error::NoSuchSession {
+                wanted: wanted.clone(),
+                known: self.session_ids()?,
+            });
+        }
+        let current = self
+            .store
+            .load_current(&self.worktree)?
+            .ok_or(Error::NoSession)?;
+        if self.store.has_session(&current.session_id) {
+            Ok(current.session_id)
+        } else {
+            Err(Error::NoSession)
+        }
+    }
+
+    /// All sessions there are.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn session_ids(&self) -> Result<Vec<SessionId>, Error> {
+        let items = self.store.list_sessions()?;
+        Ok(items
+            .iter()
+            .filter_map(|item| SessionId::parse(item.name.to_str()?).ok())
+            .collect())
+    }
+
+    /// Begins a session and makes it this work tree's own. The caller holds the lock.
+    ///
+    /// # Errors
+    /// When the workflow is unknown or the session's files cannot be written.
+    pub fn begin_session(&self, topic: &str, workflow: &str) -> Result<Manifest, Error> {
+        let workflow = self.workflow(workflow)?;
+        let now = self.clock.now();
+        let mut attempt = 0;
+        loop {
+            let id = SessionId::compose(topic, now, attempt);
+            let manifest = Manifest::new(id.clone(), topic, workflow.name(), now);
+            let mut state = State::default();
+            state.set("topic", topic.into())?;
+            state.maintain_checkpoint(None, 0, now);
+            match self.store.create_session(&manifest, &state) {
+                Ok(()) => {
+                    self.store
+                        .write_current(&self.worktree, &CurrentPointer::new(id, now))?;
+                    return Ok(manifest);
+                }
+                Err(store::Error::Exists { .. }) => attempt += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// A built-in or configured workflow.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn workflow(&self, name: &str) -> Result<&Workflow, Error> {
+        Ok(workflow::find(name, &self.config.settings.workflows)?)
+    }
+
+    /// The topic of a session that begins by itself: the branch, or the short commit of a detached HEAD.
+    ///
+    /// # Errors
+    /// When HEAD cannot be read.
+    pub fn topic_of_head(&self) -> Result<String, Error> {
+        let head = self.repo.backend.head()?;
+        Ok(match (head.branch(), head.commit()) {
+            (Some(branch), _) => quote_path(branch),
+            (None, Some(commit)) => format!("detached {}", commit.short()),
+            (None, None) => "session".to_owned(),
+        })
+    }
+}
+
+/// Whether a session takes new checkpoints.
+#[must_use]
+pub fn is_open(status: SessionStatus) -> bool {
+    matches!(status, SessionStatus::Active | SessionStatus::Interrupted)
+}

@@ -1,0 +1,102 @@
+//! A repository, go-team's files for it, and the settings in force: what every operation works on.
+
+use std::path::PathBuf;
+
+use super::{Clock, Error};
+use crate::config::Config;
+use crate::git::backend::Sync;
+use crate::git::open::Repo;
+use crate::git::rules::Capture;
+use crate::git::snapshot::Signature;
+use crate::store::{Durability, Holder, Lock, Store, Wait, WorktreeKey};
+
+/// The place an operation works in.
+pub struct Workspace {
+    /// The repository.
+    pub repo: Repo,
+    /// go-team's own files.
+    pub store: Store,
+    /// The settings, with their origins.
+    pub config: Config,
+    /// The time.
+    pub clock: Clock,
+    /// The key of this work tree in the store.
+    pub worktree: WorktreeKey,
+}
+
+impl Workspace {
+    /// Joins the parts.
+    #[must_use]
+    pub fn new(repo: Repo, config: Config, clock: Clock) -> Self {
+        let durability = if config.settings.durability.sync {
+            Durability::Full
+        } else {
+            Durability::None
+        };
+        let root = config
+            .settings
+            .storage
+            .path
+            .clone()
+            .unwrap_or_else(|| repo.common_dir.join("go-team"));
+        let worktree = match &repo.worktree_name {
+            Some(name) => WorktreeKey::linked(name.as_bytes()),
+            None => WorktreeKey::main(),
+        };
+        Self {
+            store: Store::new(root, durability),
+            repo,
+            config,
+            clock,
+            worktree,
+        }
+    }
+
+    /// Takes the writers' lock, waiting as long as the settings say.
+    ///
+    /// # Errors
+    /// When another process holds it for longer.
+    pub fn lock(&self, command: &str) -> Result<Lock, Error> {
+        self.store.prepare()?;
+        let wait = Wait::Timeout(self.config.settings.lock.timeout_seconds);
+        let holder = Holder::this_process(command, self.clock.now());
+        Ok(self.store.lock(wait, &holder)?)
+    }
+
+    /// What go-team's settings say about capturing files.
+    #[must_use]
+    pub fn capture(&self) -> Capture {
+        let capture = &self.config.settings.capture;
+        Capture {
+            include: capture.include.clone(),
+            exclude: capture.exclude.clone(),
+            max_file_bytes: capture.max_file_bytes(),
+        }
+    }
+
+    /// Who checkpoint commits say made them.
+    #[must_use]
+    pub fn signature(&self) -> Signature {
+        let git = &self.config.settings.git;
+        Signature {
+            name: git.author_name.clone(),
+            email: git.author_email.clone(),
+        }
+    }
+
+    /// How hard writes to the repository try to reach the disk.
+    #[must_use]
+    pub fn sync(&self) -> Sync {
+        if self.config.settings.durability.sync {
+            Sync::Durable
+        } else {
+            Sync::Lazy
+        }
+    }
+
+    /// Where the scanner remembers this work tree.
+    #[must_use]
+    pub fn stat_cache(&self) -> PathBuf {
+        self.store.layout().stat_cache(&self.worktree)
+    }
+}
