@@ -3,8 +3,12 @@
 pub mod clock;
 pub mod create;
 pub mod error;
+mod inputs;
+mod live;
 pub mod recover;
+mod retention;
 pub mod session;
+mod tidy;
 pub mod workspace;
 
 pub use clock::Clock;
