@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use go_team::engine::create::CreateReport;
 use go_team::git::sidecar::Extras;
@@ -75,9 +77,10 @@ pub fn assert_exact(repo: &TestRepo, report: &CreateReport) {
         .chain(extras.nested.iter().map(|n| left_out(&n.path)))
         .collect();
     let mut actual = read(&repo.root(), &skip);
-    remove_ignored(repo, &mut actual);
+    remove_ignored(repo, &mut actual, &restored);
     for path in &skip {
-        restored.remove(path);
+        let below = [path.as_slice(), b"/"].concat();
+        restored.retain(|key, _| key != path && !key.starts_with(&below));
         actual.remove(path);
     }
     for (path, item) in &actual {
@@ -211,29 +214,32 @@ fn read_below(
     }
 }
 
-/// Takes out what git ignores: ignored untracked files, and directories that hold nothing else.
-fn remove_ignored(repo: &TestRepo, items: &mut BTreeMap<Vec<u8>, Item>) {
-    let list = [
-        "ls-files",
-        "-z",
-        "--others",
-        "--ignored",
-        "--exclude-standard",
-        "--directory",
-    ];
-    let ignored = repo
-        .command(&repo.root())
-        .args(list)
-        .output()
-        .unwrap()
-        .stdout;
-    for path in ignored
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty())
-    {
-        match path.strip_suffix(b"/") {
-            Some(dir) => items.retain(|key, _| key != dir && !key.starts_with(path)),
-            None => _ = items.remove(path),
-        }
+/// Takes out what git ignores and the checkpoint does not have.
+fn remove_ignored(
+    repo: &TestRepo,
+    items: &mut BTreeMap<Vec<u8>, Item>,
+    restored: &BTreeMap<Vec<u8>, Item>,
+) {
+    let unknown: Vec<u8> = items
+        .keys()
+        .filter(|path| !restored.contains_key(*path))
+        .flat_map(|path| path.iter().copied().chain([0]))
+        .collect();
+    if unknown.is_empty() {
+        return;
+    }
+    let mut command = repo.command(&repo.root());
+    command.args(["check-ignore", "-z", "--stdin"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(&unknown).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    for path in output.stdout.split(|byte| *byte == 0) {
+        items.remove(path);
     }
 }
