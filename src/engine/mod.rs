@@ -1,12 +1,26 @@
 //! One operation a file: options in, report out. The engine knows the order of things and prints nothing.
+//!
+//! Operations that only read take no lock, write nothing, and work in a repository that cannot be written.
 
+pub mod checkpoint;
 pub mod clock;
 pub mod create;
 pub mod error;
+pub mod failure;
+pub mod list;
+pub mod open;
 pub mod recover;
 pub mod session;
+pub mod session_info;
+pub mod sessions;
+pub mod show;
+pub mod start;
+pub mod state;
+pub mod status;
+pub mod summary;
 pub mod workspace;
 
+pub use crate::git::walk::Progress;
 pub use clock::Clock;
 pub use error::Error;
 pub use workspace::Workspace;
