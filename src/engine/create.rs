@@ -2,13 +2,24 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
+use super::inputs::{Inputs, Parent};
 use super::recover::Recovered;
+use super::session::{DEFAULT_WORKFLOW, is_open};
 use super::{Error, Workspace};
 use crate::git::sidecar::{NestedPath, SkippedPath};
+use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
+use crate::git::timings::Timings;
 use crate::git::walk::Progress;
-use crate::model::{CheckpointId, Manifest, Record, SessionId, State, Trigger};
+use crate::model::journal::CreateJournal;
+use crate::model::path_text::quote_path;
+use crate::model::{
+    self, CheckpointId, Entry, GitSnapshot, Journal, Manifest, Record, RecordDraft, SessionId,
+    State, Trigger,
+};
+use crate::store;
 
 /// Whether files are captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,12 +86,293 @@ pub struct CreateReport {
 /// Makes a checkpoint.
 ///
 /// # Errors
-/// When it could not be made; nothing of it is left then.
+/// When it could not be made; nothing of it is left then, or the next command removes it.
 pub fn create(
     workspace: &Workspace,
     options: &CreateOptions,
     progress: &Progress,
 ) -> Result<CreateReport, Error> {
-    let _ = (workspace, options, progress);
-    Err(Error::NoSession)
+    let mut timings = Timings::start();
+    let _lock = workspace.lock("cp-create")?;
+    let (session, session_started) = open_session(workspace, options.session.as_ref())?;
+    let recovered = workspace.recover(&session)?;
+    let mut manifest = workspace.store.load_manifest(&session)?;
+    if !is_open(manifest.status) {
+        return Err(Error::SessionEnded {
+            session,
+            status: manifest.status,
+        });
+    }
+    let mut warnings = Vec::new();
+    let parent = Parent::of(workspace, &manifest, &mut warnings);
+    let inputs = Inputs::gather(workspace, options, &manifest, &parent)?;
+    let now = workspace.clock.now();
+    let id = fresh_id(workspace, &manifest, &inputs, now)?;
+    timings.lap("open session");
+
+    let mut draft = inputs.draft(&manifest, &parent, id, now);
+    let made = match options.files {
+        Files::RecordOnly => None,
+        Files::Capture => Some(Captured::take(
+            workspace,
+            &mut draft,
+            &parent,
+            progress,
+            &mut timings,
+        )?),
+    };
+    let unchanged = made.as_ref().is_some_and(|made| made.unchanged);
+    let (skipped, nested) = made.as_ref().map_or_else(Default::default, |made| {
+        (made.skipped.clone(), made.nested.clone())
+    });
+    let growth = made.as_ref().map_or((0, 0), |made| made.committed.totals);
+    let record = draft.seal();
+
+    manifest.append(&record)?;
+    let dropped = workspace.retention(&manifest, now);
+    let pruned: Vec<Entry> = manifest.prune(&dropped);
+    let mut state = record.state.clone();
+    state.maintain_checkpoint(
+        manifest.current_checkpoint.as_ref(),
+        manifest.checkpoints().len(),
+        record.created_at,
+    );
+    state.maintain_rollbacks(&manifest.rollback_history);
+    let journal = Journal::Create(CreateJournal {
+        session: session.clone(),
+        checkpoint: record.id.clone(),
+        keep: made
+            .as_ref()
+            .map(|made| made.committed.pack_name().to_owned()),
+        prune: dropped.into_iter().collect(),
+        started_at: now,
+    });
+    workspace.store.write_journal(&journal)?;
+    timings.lap("write journal");
+    let published = publish(workspace, &record, &manifest, &state, made, &mut timings);
+    let published = match published {
+        Ok(published) => published,
+        Err(error) => {
+            // Whatever this cannot clean up, the journal lets the next command clean up.
+            let _ = workspace.recover(&session);
+            return Err(error);
+        }
+    };
+    // The checkpoint is complete and durable: nothing below can take it back.
+    for entry in &pruned {
+        if let Err(error) = workspace.remove_checkpoint(&session, &entry.id, entry.commit_hash) {
+            warnings.push(format!("could not remove {}: {error}", entry.id));
+        }
+    }
+    let pruned = pruned.into_iter().map(|entry| entry.id).collect();
+    if let Some(published) = published {
+        let (pack, troubles) = published.settle(&workspace.repo);
+        warnings.extend(troubles.iter().map(ToString::to_string));
+        timings.lap("remember the scan");
+        if let Err(error) = workspace.tidy_packs(&pack) {
+            warnings.push(format!("could not merge packs: {error}"));
+        }
+        timings.lap("merge packs");
+    }
+    if let Err(error) = workspace.store.remove_journal(&session) {
+        warnings.push(error.to_string());
+    }
+    timings.lap("clean up");
+    Ok(CreateReport {
+        record,
+        manifest,
+        session_started,
+        unchanged,
+        skipped,
+        nested,
+        warnings,
+        pruned,
+        recovered,
+        growth,
+        timings: timings.laps().to_vec(),
+    })
+}
+
+/// The session asked for, this work tree's own, or a new one named after the branch.
+fn open_session(
+    workspace: &Workspace,
+    wanted: Option<&SessionId>,
+) -> Result<(SessionId, bool), Error> {
+    let found = match workspace.find_session(wanted) {
+        Ok(session) => Some(session),
+        Err(Error::NoSession) => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(session) = found {
+        let ended = wanted.is_none()
+            && workspace
+                .store
+                .load_manifest(&session)
+                .is_ok_and(|manifest| !is_open(manifest.status));
+        if !ended {
+            if workspace
+                .store
+                .is_bound_elsewhere(&session, &workspace.worktree)?
+            {
+                return Err(Error::OtherWorktree { session });
+            }
+            return Ok((session, false));
+        }
+    }
+    let topic = workspace.topic_of_head()?;
+    let manifest = workspace.begin_session(&topic, DEFAULT_WORKFLOW)?;
+    Ok((manifest.session_id, true))
+}
+
+/// An id that neither the manifest nor a leftover of a killed process has.
+fn fresh_id(
+    workspace: &Workspace,
+    manifest: &Manifest,
+    inputs: &Inputs,
+    now: DateTime<Utc>,
+) -> Result<CheckpointId, Error> {
+    let session = &manifest.session_id;
+    for nth in 1.. {
+        let id = CheckpointId::compose(inputs.step, &inputs.slug, now, nth);
+        let taken = manifest.entry(&id).is_some()
+            || workspace
+                .store
+                .layout()
+                .record(session, &id)
+                .symlink_metadata()
+                .is_ok()
+            || workspace
+                .repo
+                .backend
+                .reference(&reference_of(session, &id))?
+                .is_some();
+        if !taken {
+            return Ok(id);
+        }
+    }
+    unreachable!("the numbers do not end")
+}
+
+/// Files, index and HEAD, committed but not yet visible.
+struct Captured {
+    committed: Committed,
+    unchanged: bool,
+    skipped: Vec<SkippedPath>,
+    nested: Vec<NestedPath>,
+}
+
+impl Captured {
+    fn take(
+        workspace: &Workspace,
+        draft: &mut RecordDraft,
+        parent: &Parent,
+        progress: &Progress,
+        timings: &mut Timings,
+    ) -> Result<Self, Error> {
+        let repo = &workspace.repo;
+        let snapshot = workspace.snapshot(progress)?;
+        timings.include(snapshot.timings().clone());
+        let base = parent.tree.or(snapshot.head_tree);
+        let changes = snapshot.changes_since(repo, base)?;
+        draft.files = model::Files::new(&changes.created, &changes.modified, &changes.deleted);
+        draft.git = GitSnapshot {
+            enabled: true,
+            commit_hash: None,
+            tree: Some(snapshot.tree),
+            index_tree: Some(snapshot.index_tree),
+            branch: snapshot.head.branch().map(quote_path),
+            head: snapshot.head.commit(),
+        };
+        let unchanged = parent.git.as_ref() == Some(&draft.git);
+        let extras = snapshot.extras();
+        let (skipped, nested) = (extras.skipped.clone(), extras.nested.clone());
+        draft.recovery.warnings.extend(
+            skipped
+                .iter()
+                .take(100)
+                .map(|skip| format!("not captured: {} ({})", skip.path, skip.reason.as_str())),
+        );
+        timings.lap("compare with parent");
+        let committed = snapshot.commit(
+            &draft.sidecar_json(),
+            &message(draft),
+            &workspace.signature(),
+            draft.created_at,
+        )?;
+        timings.lap("write pack");
+        draft.git.commit_hash = Some(committed.id);
+        Ok(Self {
+            committed,
+            unchanged,
+            skipped,
+            nested,
+        })
+    }
+}
+
+/// Objects, ref, record, manifest: each is on the disk before the next can be seen.
+fn publish(
+    workspace: &Workspace,
+    record: &Record,
+    manifest: &Manifest,
+    state: &State,
+    made: Option<Captured>,
+    timings: &mut Timings,
+) -> Result<Option<PublishedSnapshot>, Error> {
+    let store = &workspace.store;
+    let session = &manifest.session_id;
+    let published = match made {
+        Some(made) => {
+            let reference = reference_of(session, &record.id);
+            Some(
+                made.committed
+                    .publish(&workspace.repo, &reference, workspace.sync())?,
+            )
+        }
+        None => None,
+    };
+    timings.lap("publish objects and ref");
+    let (staged_record, staged_others) = rayon::join(
+        || store.stage_record(record),
+        || {
+            rayon::join(
+                || store.stage_manifest(manifest),
+                || store.stage_state(session, state),
+            )
+        },
+    );
+    let (staged_manifest, staged_state) = (staged_others.0?, staged_others.1?);
+    staged_record?.publish().map_err(store::Error::from)?;
+    store.sync_session(session)?;
+    timings.lap("publish record");
+    staged_manifest.publish().map_err(store::Error::from)?;
+    staged_state.publish().map_err(store::Error::from)?;
+    store.point_latest(session, &record.id)?;
+    store.sync_session(session)?;
+    timings.lap("publish manifest");
+    Ok(published)
+}
+
+/// The commit's message: a subject, what the maker said, and trailers.
+fn message(draft: &RecordDraft) -> String {
+    let plain = |text: &str| {
+        text.split(|c: char| c.is_control())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let mut text = format!(
+        "checkpoint: step-{} - {}\n\n",
+        draft.step_number,
+        plain(&draft.step_name)
+    );
+    let description = plain(&draft.description);
+    if !description.trim().is_empty() {
+        text.push_str(description.trim());
+        text.push_str("\n\n");
+    }
+    text.push_str(&format!(
+        "Session: {}\nCheckpoint: {}\nTrigger: {}\n",
+        draft.session_id, draft.id, draft.trigger
+    ));
+    text
 }

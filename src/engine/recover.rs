@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::{Error, Workspace};
 use crate::git::snapshot::{reference_of, retract};
-use crate::model::{CheckpointId, Journal, SessionId};
+use crate::model::{CheckpointId, Journal, Manifest, SessionId};
+use crate::store;
 
 /// Something that was unfinished and is not any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,6 +32,30 @@ impl Workspace {
         Ok(self.store.load_journal(session)?)
     }
 
+    /// Brings the live state's account of checkpoints, and the link to the newest record, up to the manifest.
+    fn refresh_state(&self, manifest: &Manifest) -> Result<(), Error> {
+        let session = &manifest.session_id;
+        let Some(newest) = manifest.newest() else {
+            return Ok(());
+        };
+        let mut state = match self.store.load_listed(session, newest) {
+            Ok(record) => record.state.clone(),
+            Err(_) => self.store.load_state(session)?.unwrap_or_default(),
+        };
+        state.maintain_checkpoint(
+            manifest.current_checkpoint.as_ref(),
+            manifest.checkpoints().len(),
+            newest.timestamp,
+        );
+        state.maintain_rollbacks(&manifest.rollback_history);
+        self.store
+            .stage_state(session, &state)?
+            .publish()
+            .map_err(store::Error::from)?;
+        self.store.point_latest(session, &newest.id)?;
+        Ok(self.store.sync_session(session)?)
+    }
+
     /// Finishes or undoes what an earlier command left. The caller holds the lock.
     ///
     /// # Errors
@@ -48,6 +73,14 @@ impl Workspace {
                     if let Some(pack) = &create.keep {
                         crate::git::pack::release_in(&self.repo, pack)?;
                     }
+                    for id in create
+                        .prune
+                        .iter()
+                        .filter(|id| manifest.entry(id).is_none())
+                    {
+                        self.remove_checkpoint(session, id, None)?;
+                    }
+                    self.refresh_state(&manifest)?;
                     Recovered::Completed { checkpoint }
                 } else {
                     self.store.remove_record(session, &checkpoint)?;

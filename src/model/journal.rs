@@ -31,6 +31,9 @@ pub struct CreateJournal {
     /// The name of the git pack that is kept from collection until the ref is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<String>,
+    /// Checkpoints that leave the manifest with this one; their files and refs go after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prune: Vec<CheckpointId>,
     /// When publishing began.
     #[serde(with = "timestamp")]
     pub started_at: DateTime<Utc>,
@@ -92,6 +95,7 @@ mod tests {
             session: SessionId::parse("auth-1f3c").unwrap(),
             checkpoint: CheckpointId::parse("cp-01-init-20251228-210000").unwrap(),
             keep: keep.map(str::to_owned),
+            prune: Vec::new(),
             started_at: timestamp::parse("2025-12-28T21:00:00.000Z").unwrap(),
         })
     }

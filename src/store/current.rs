@@ -3,6 +3,7 @@
 use super::durable;
 use super::{Error, Store, WorktreeKey, if_there};
 use crate::model::current::CurrentPointer;
+use crate::model::ids::SessionId;
 use crate::model::json::Limits;
 
 impl Store {
@@ -26,6 +27,38 @@ impl Store {
     pub fn write_current(&self, key: &WorktreeKey, current: &CurrentPointer) -> Result<(), Error> {
         durable::create_dir_all(&self.layout().worktree(key), self.durability())?;
         self.write(&self.layout().current(key), &current.to_file_bytes())
+    }
+
+    /// Whether a session is the active one of another work tree than `key`'s. Pointers that cannot be read say nothing.
+    ///
+    /// # Errors
+    /// When the directory of work trees cannot be read.
+    pub fn is_bound_elsewhere(
+        &self,
+        session: &SessionId,
+        key: &WorktreeKey,
+    ) -> Result<bool, Error> {
+        let dir = self.layout().worktrees();
+        let entries = match std::fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(source) => {
+                return Err(durable::IoError {
+                    op: "read",
+                    path: dir,
+                    source,
+                }
+                .into());
+            }
+        };
+        let mut others = entries
+            .flatten()
+            .filter(|entry| entry.file_name() != key.as_str());
+        Ok(others.any(|entry| {
+            let path = entry.path().join("current");
+            let pointer = Self::read(&path, Limits::INPUT.bytes, CurrentPointer::from_file_bytes);
+            pointer.is_ok_and(|pointer| pointer.session_id == *session)
+        }))
     }
 
     /// Leaves a work tree without an active session, for good; says whether it had one.

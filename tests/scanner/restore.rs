@@ -1,0 +1,239 @@
+//! Whether a checkpoint holds all that is on disk: its tree is checked out by git into an empty directory, what the
+//! sidecar says is laid over it, and the result is compared with the work tree, byte for byte and mode for mode.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use go_team::engine::create::CreateReport;
+use go_team::git::sidecar::Extras;
+use go_team::model::path_text::unquote_path;
+
+use super::repo::TestRepo;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Item {
+    File { bytes: Vec<u8>, mode: u32 },
+    Link(Vec<u8>),
+    Dir { mode: u32 },
+}
+
+pub fn assert_exact(repo: &TestRepo, report: &CreateReport) {
+    let commit = report.record.git.commit_hash.unwrap().to_string();
+    let parents = repo.git(["rev-list", "--parents", "-1", &commit]);
+    let sidecar = parents.split(' ').next_back().unwrap().to_owned();
+    let extras: Extras =
+        serde_json::from_str(&repo.git(["show", &format!("{sidecar}:extras.json")])).unwrap();
+
+    let place = tempfile::tempdir_in(repo.beside("")).unwrap();
+    let out = place.path().join("out");
+    fs::create_dir(&out).unwrap();
+    check_out(repo, &commit, &out);
+    if repo
+        .try_git(["rev-parse", "-q", "--verify", &format!("{sidecar}:raw")])
+        .status
+        .success()
+    {
+        lay_raw(repo, &format!("{sidecar}:raw"), &out);
+    }
+    for path in &extras.absent {
+        let _ = fs::remove_file(out.join(path_of(path)));
+    }
+    for path in &extras.empty_directories {
+        fs::create_dir_all(out.join(path_of(path))).unwrap();
+    }
+    let mut restored = read(&out, &BTreeSet::new());
+    for (path, item) in &mut restored {
+        let other = extras
+            .permissions
+            .other
+            .iter()
+            .find(|(name, _)| unquote_path(name).unwrap() == *path);
+        let bits = |text: &str| u32::from_str_radix(text, 8).unwrap();
+        match item {
+            Item::File { mode, .. } => {
+                let common = if *mode & 0o100 == 0 {
+                    &extras.permissions.file
+                } else {
+                    &extras.permissions.executable
+                };
+                *mode = bits(other.map_or(common, |(_, text)| text));
+            }
+            Item::Dir { mode } => {
+                *mode = bits(other.map_or(&extras.permissions.directory, |(_, text)| text))
+            }
+            Item::Link(_) => {}
+        }
+    }
+    let left_out = |path: &str| unquote_path(path).unwrap();
+    let skip: BTreeSet<Vec<u8>> = extras
+        .skipped
+        .iter()
+        .map(|s| left_out(&s.path))
+        .chain(extras.nested.iter().map(|n| left_out(&n.path)))
+        .collect();
+    let mut actual = read(&repo.root(), &skip);
+    remove_ignored(repo, &mut actual);
+    for path in &skip {
+        restored.remove(path);
+        actual.remove(path);
+    }
+    for (path, item) in &actual {
+        let name = String::from_utf8_lossy(path);
+        match (item, restored.get(path)) {
+            (_, Some(other)) => assert!(
+                item == other,
+                "{name} is {item:?} on disk, {other:?} in the checkpoint"
+            ),
+            (_, None) => panic!("{name} is on disk and not in the checkpoint"),
+        }
+    }
+    for path in restored.keys() {
+        assert!(
+            actual.contains_key(path),
+            "{} is in the checkpoint and not on disk",
+            String::from_utf8_lossy(path)
+        );
+    }
+}
+
+/// Checks a tree out with the work tree's own configuration and attributes.
+fn check_out(repo: &TestRepo, commit: &str, out: &Path) {
+    let index = out.with_file_name("index");
+    let run = |args: &[&str]| {
+        let mut command = repo.command(&repo.root());
+        command
+            .env("GIT_INDEX_FILE", &index)
+            .env("GIT_WORK_TREE", out)
+            .env("GIT_DIR", repo.path(".git"));
+        let output = command
+            .args(["-c", "core.sparseCheckout=false"])
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    run(&["read-tree", &format!("{commit}^{{tree}}")]);
+    run(&["checkout-index", "-a", "-q", "-f"]);
+}
+
+fn lay_raw(repo: &TestRepo, tree: &str, out: &Path) {
+    let list = repo
+        .command(&repo.root())
+        .args(["ls-tree", "-r", "-z", tree])
+        .output()
+        .unwrap()
+        .stdout;
+    for line in list
+        .split(|byte| *byte == 0)
+        .filter(|line| !line.is_empty())
+    {
+        let tab = line.iter().position(|byte| *byte == b'\t').unwrap();
+        let meta = String::from_utf8(line[..tab].to_vec()).unwrap();
+        let fields: Vec<&str> = meta.split(' ').collect();
+        let bytes = repo
+            .command(&repo.root())
+            .args(["cat-file", "blob", fields[2]])
+            .output()
+            .unwrap()
+            .stdout;
+        let path = out.join(Path::new(std::ffi::OsStr::from_bytes(&line[tab + 1..])));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        if fields[0] == "120000" {
+            std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(&bytes), &path).unwrap();
+        } else {
+            fs::write(&path, bytes).unwrap();
+            let mode = if fields[0] == "100755" { 0o755 } else { 0o644 };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    }
+}
+
+fn path_of(quoted: &str) -> std::path::PathBuf {
+    std::ffi::OsString::from(std::ffi::OsStr::from_bytes(&unquote_path(quoted).unwrap())).into()
+}
+
+fn read(root: &Path, skip: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, Item> {
+    let mut items = BTreeMap::new();
+    read_below(root, root, skip, &mut items);
+    items
+}
+
+fn read_below(
+    root: &Path,
+    dir: &Path,
+    skip: &BTreeSet<Vec<u8>>,
+    items: &mut BTreeMap<Vec<u8>, Item>,
+) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let key = path
+            .strip_prefix(root)
+            .unwrap()
+            .as_os_str()
+            .as_bytes()
+            .to_vec();
+        if path.file_name().unwrap() == ".git" || skip.contains(&key) {
+            continue;
+        }
+        let meta = path.symlink_metadata().unwrap();
+        let mode = meta.permissions().mode() & 0o7777;
+        if meta.is_symlink() {
+            items.insert(
+                key,
+                Item::Link(
+                    fs::read_link(&path)
+                        .unwrap()
+                        .as_os_str()
+                        .as_bytes()
+                        .to_vec(),
+                ),
+            );
+        } else if meta.is_dir() {
+            items.insert(key, Item::Dir { mode });
+            read_below(root, &path, skip, items);
+        } else if meta.is_file() {
+            items.insert(
+                key,
+                Item::File {
+                    bytes: fs::read(&path).unwrap(),
+                    mode,
+                },
+            );
+        }
+    }
+}
+
+/// Takes out what git ignores: ignored untracked files, and directories that hold nothing else.
+fn remove_ignored(repo: &TestRepo, items: &mut BTreeMap<Vec<u8>, Item>) {
+    let list = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--ignored",
+        "--exclude-standard",
+        "--directory",
+    ];
+    let ignored = repo
+        .command(&repo.root())
+        .args(list)
+        .output()
+        .unwrap()
+        .stdout;
+    for path in ignored
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty())
+    {
+        match path.strip_suffix(b"/") {
+            Some(dir) => items.retain(|key, _| key != dir && !key.starts_with(path)),
+            None => _ = items.remove(path),
+        }
+    }
+}
