@@ -70,6 +70,12 @@ pub enum Error {
         /// The place, as a dotted path.
         path: String,
     },
+    /// The state is a file of the orchestrator's, which go-team only writes at a rollback.
+    #[error("the state is linked to {}, which is its owner's to change", path.display())]
+    LinkedState {
+        /// The linked file.
+        path: std::path::PathBuf,
+    },
     /// An invariant of the manifest would break.
     #[error("the session's manifest does not take the checkpoint: {0}")]
     Append(#[from] model::manifest::AppendError),

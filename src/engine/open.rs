@@ -45,10 +45,7 @@ pub fn open(options: OpenOptions) -> Result<Workspace, Error> {
         xdg_config: options.xdg_config_home.as_ref().map(PathBuf::from),
         allow_wide: options.wide == WideWorkTree::Accept,
     })?;
-    let user_file = config::user_file(
-        options.xdg_config_home.as_deref(),
-        options.home.as_deref(),
-    );
+    let user_file = config::user_file(options.xdg_config_home.as_deref(), options.home.as_deref());
     let sources = Sources {
         work_tree: Some(&repo.work_dir),
         user_file: user_file.as_deref(),

@@ -81,10 +81,13 @@ pub fn session_info(
     let session = workspace.find_session(options.session.as_ref())?;
     let manifest = workspace.store.load_manifest(&session)?;
     let mut warnings = Vec::new();
-    let errors = workspace.store.load_errors(&session).unwrap_or_else(|error| {
-        warnings.push(super::failure::error_chain(&error));
-        Vec::new()
-    });
+    let errors = workspace
+        .store
+        .load_errors(&session)
+        .unwrap_or_else(|error| {
+            warnings.push(super::failure::error_chain(&error));
+            Vec::new()
+        });
     let entries = manifest.checkpoints();
     let valid = entries.iter().filter(|entry| entry.valid).count();
     let mut by_trigger = BTreeMap::new();

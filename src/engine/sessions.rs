@@ -42,10 +42,7 @@ pub struct DamagedSession {
 ///
 /// # Errors
 /// When the directory of sessions cannot be read.
-pub fn sessions(
-    workspace: &Workspace,
-    options: &SessionsOptions,
-) -> Result<SessionsReport, Error> {
+pub fn sessions(workspace: &Workspace, options: &SessionsOptions) -> Result<SessionsReport, Error> {
     let mut report = SessionsReport {
         current_session: workspace.find_session(None).ok(),
         sessions: Vec::new(),
@@ -60,7 +57,9 @@ pub fn sessions(
                     .workflow
                     .as_ref()
                     .is_none_or(|workflow| *workflow == manifest.workflow)
-                    && options.status.is_none_or(|status| status == manifest.status);
+                    && options
+                        .status
+                        .is_none_or(|status| status == manifest.status);
                 if asked_for {
                     report.sessions.push(workspace.summarize(&manifest));
                 }

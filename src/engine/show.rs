@@ -136,9 +136,7 @@ pub fn show(workspace: &Workspace, options: &ShowOptions) -> Result<ShowReport, 
         checkpoint,
         session: workspace.summarize(&manifest),
         record,
-        reference: entry
-            .commit_hash
-            .map(|_| reference_of(&session, &entry.id)),
+        reference: entry.commit_hash.map(|_| reference_of(&session, &entry.id)),
         children,
         made_on: made_on.map(relative),
         validation,
@@ -154,7 +152,9 @@ fn check_record(
 ) -> (Option<Record>, Vec<Check>) {
     let failed = |reason| Outcome::Failed { reason };
     let (record, file, hash) = match workspace.store.load_record(&manifest.session_id, &entry.id) {
-        Ok(record) if record.checksum() == entry.checksum => (Some(record), Outcome::Ok, Outcome::Ok),
+        Ok(record) if record.checksum() == entry.checksum => {
+            (Some(record), Outcome::Ok, Outcome::Ok)
+        }
         Ok(record) => {
             let reason = format!(
                 "the record has {}, the manifest lists {}",
@@ -165,7 +165,11 @@ fn check_record(
         }
         Err(error) => {
             let reason = "the record cannot be read".to_owned();
-            (None, failed(error_chain(&error)), Outcome::Skipped { reason })
+            (
+                None,
+                failed(error_chain(&error)),
+                Outcome::Skipped { reason },
+            )
         }
     };
     let checks = [(Subject::File, file), (Subject::Hash, hash)];

@@ -60,7 +60,7 @@ pub struct Assignment {
 /// When there is no such session or its state cannot be read.
 pub fn show(workspace: &Workspace, session: Option<&SessionId>) -> Result<StateReport, Error> {
     let session_id = workspace.find_session(session)?;
-    let state = workspace.store.load_state(&session_id)?.unwrap_or_default();
+    let state = workspace.live_state(&session_id)?;
     Ok(StateReport { session_id, state })
 }
 
@@ -90,7 +90,7 @@ pub fn get(
 /// Sets values in the live state, all of them or none.
 ///
 /// # Errors
-/// When a path cannot be set, the state would become too large to be read again, another process holds the lock, or
+/// When a path cannot be set, the state is a linked file of the orchestrator's, the state would become too large to be read again, another process holds the lock, or
 /// the file cannot be written.
 pub fn set(
     workspace: &Workspace,
@@ -102,6 +102,10 @@ pub fn set(
         if path.split('.').next() == Some(MAINTAINED) {
             return Err(Error::MaintainedValue { path: path.clone() });
         }
+    }
+    if let Some(file) = &workspace.config.settings.state.file {
+        let path = workspace.repo.work_dir.join(file);
+        return Err(Error::LinkedState { path });
     }
     let _lock = workspace.lock("state set")?;
     let recovered = workspace.recover(&session_id)?;
@@ -116,7 +120,11 @@ pub fn set(
         let path = last.to_owned();
         return Err(StateError::Value { path, source }.into());
     }
-    workspace.store.stage_state(&session_id, &state)?.publish().map_err(crate::store::Error::from)?;
+    workspace
+        .store
+        .stage_state(&session_id, &state)?
+        .publish()
+        .map_err(crate::store::Error::from)?;
     workspace.store.sync_session(&session_id)?;
     Ok(SetReport {
         session_id,

@@ -6,9 +6,8 @@ use super::checkpoint::Checkpoint;
 use super::failure::error_chain;
 use super::summary::{SessionSummary, Unfinished, path_text};
 use super::{Error, Progress, Workspace};
-use crate::git::scan::{Scan, ScanOptions};
 use crate::git::sidecar::SkippedPath;
-use crate::git::snapshot::{Snapshot, tree_of};
+use crate::git::snapshot::tree_of;
 use crate::model::path_text::quote_path;
 use crate::model::selector::Numbers;
 use crate::model::{Files, Manifest, ObjectId, SessionId};
@@ -120,16 +119,7 @@ fn compare(
     };
     let repo = &workspace.repo;
     let tree = tree_of(repo, &commit)?;
-    let scan = Scan::run(
-        repo,
-        &ScanOptions {
-            capture: &workspace.capture(),
-            cache: &workspace.stat_cache(),
-            scratch: workspace.store.layout().root(),
-            progress,
-        },
-    )?;
-    let snapshot = Snapshot::of(repo, scan)?;
+    let snapshot = workspace.snapshot(progress)?;
     let changes = snapshot.changes_since(repo, Some(tree))?;
     report.files = Some(Files::new(
         &changes.created,

@@ -185,8 +185,7 @@ mod tests {
             sample::append(&mut manifest, step, "s", Trigger::Manual);
         }
         let current = current.checked_sub(1);
-        manifest.current_checkpoint =
-            current.map(|place| manifest.checkpoints()[place].id.clone());
+        manifest.current_checkpoint = current.map(|place| manifest.checkpoints()[place].id.clone());
         let letter = |cell: &Cell| match cell {
             Cell::Empty => ' ',
             Cell::Node => 'o',
@@ -214,14 +213,8 @@ mod tests {
 
     #[test]
     fn what_a_rollback_left_branches_off_and_ends() {
-        assert_eq!(
-            draw(&[0, 1, 2, 3, 2], 5),
-            "o 1\no 2\n+.\n|o 3\n|o 4\no 5\n"
-        );
-        assert_eq!(
-            draw(&[0, 1, 1, 1], 4),
-            "o 1\n+.\n|o 2\n+.\n|o 3\no 4\n"
-        );
+        assert_eq!(draw(&[0, 1, 2, 3, 2], 5), "o 1\no 2\n+.\n|o 3\n|o 4\no 5\n");
+        assert_eq!(draw(&[0, 1, 1, 1], 4), "o 1\n+.\n|o 2\n+.\n|o 3\no 4\n");
     }
 
     #[test]
@@ -235,10 +228,7 @@ mod tests {
             draw(&[0, 1, 2, 2, 1, 1], 6),
             "o 1\n+.\n|o 2\n|+.\n||o 3\n|o 4\n+.\n|o 5\no 6\n"
         );
-        assert_eq!(
-            draw(&[0, 1, 1, 2], 3),
-            "o 1\n+.\n|o 2\no| 3\n o 4\n"
-        );
+        assert_eq!(draw(&[0, 1, 1, 2], 3), "o 1\n+.\n|o 2\no| 3\n o 4\n");
         assert_eq!(
             draw(&[0, 1, 1, 1, 2], 4),
             "o 1\n+.\n|o 2\n+#.\n||o 3\no| 4\n o 5\n"

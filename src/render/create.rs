@@ -171,7 +171,13 @@ impl CreateView<'_> {
                 format!("nothing changed since {parent}; it shares all objects")
             }
             Some(parent) => format!("{changed} changed since {parent} ({counts})"),
-            None => format!("{changed} in the first checkpoint ({counts})"),
+            None => {
+                let since = match &record.git.head {
+                    Some(head) => format!("HEAD {}", head.short()),
+                    None => "the empty tree".to_owned(),
+                };
+                format!("{changed} changed since {since} ({counts})")
+            }
         }
     }
 
@@ -196,7 +202,12 @@ impl CreateView<'_> {
 
     fn laps(&self) -> String {
         let laps = &self.report.timings;
-        let width = laps.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(5);
+        let width = laps
+            .iter()
+            .map(|(name, _)| name.len())
+            .max()
+            .unwrap_or(0)
+            .max(5);
         let mut out = String::new();
         for (name, spent) in laps {
             let _ = writeln!(out, "{name:width$}  {:9.3} ms", milliseconds(*spent));

@@ -48,7 +48,8 @@ pub fn failure<T: Serialize>(command: Option<&str>, error: &T) -> String {
 /// A value for people: indented.
 #[must_use]
 pub fn pretty<T: Serialize>(value: &T) -> String {
-    let text = serde_json::to_string_pretty(value).expect("reports are plain values with text keys");
+    let text =
+        serde_json::to_string_pretty(value).expect("reports are plain values with text keys");
     escape_json(&text)
 }
 

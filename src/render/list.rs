@@ -58,7 +58,10 @@ impl Render for ListReport {
         let session = &self.session;
         let mut out = String::new();
         if style.verbosity > Verbosity::Quiet {
-            out = title(style, &format!("CHECKPOINTS - Session: {}", session.session_id));
+            out = title(
+                style,
+                &format!("CHECKPOINTS - Session: {}", session.session_id),
+            );
             let facts = format!(
                 "Topic: {}     Workflow: {}     Created: {}",
                 escape(&session.topic),
@@ -72,7 +75,9 @@ impl Render for ListReport {
             None => out.push_str(&listing(&self.checkpoints, style)),
         }
         if style.verbosity > Verbosity::Quiet {
-            out.push_str("Commands:\n  go-team cp-show N   go-team cp-list --graph   go-team status\n");
+            out.push_str(
+                "Commands:\n  go-team cp-show N   go-team cp-list --graph   go-team status\n",
+            );
         }
         out
     }
@@ -83,7 +88,9 @@ impl Render for ListReport {
             .chain(note::unfinished(self.unfinished.as_ref()))
             .collect();
         if self.checkpoints.is_empty() {
-            notes.push(Note::info("No checkpoints yet. Make one: go-team cp-create"));
+            notes.push(Note::info(
+                "No checkpoints yet. Make one: go-team cp-create",
+            ));
         }
         notes
     }

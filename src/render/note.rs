@@ -74,7 +74,9 @@ pub(super) fn recovered(done: &[Recovered]) -> impl Iterator<Item = Note> {
     done.iter().map(|recovered| {
         Note::warning(match recovered {
             Recovered::Completed { checkpoint } => {
-                format!("an earlier command was interrupted; its checkpoint {checkpoint} is complete")
+                format!(
+                    "an earlier command was interrupted; its checkpoint {checkpoint} is complete"
+                )
             }
             Recovered::Retracted { checkpoint } => format!(
                 "an earlier command was interrupted before its checkpoint {checkpoint} was made; \

@@ -71,7 +71,11 @@ impl Render for SessionInfoReport {
                 escape(&error.operation),
                 escape(&error.error)
             );
-            let _ = writeln!(out, "             {}", style.cut(&text, style.width.saturating_sub(13)));
+            let _ = writeln!(
+                out,
+                "             {}",
+                style.cut(&text, style.width.saturating_sub(13))
+            );
         }
         let _ = writeln!(out, "Files:       {}", escape(&self.places.directory));
         let _ = writeln!(out, "Refs:        {}", self.places.refs);

@@ -26,8 +26,14 @@ impl Render for ShowReport {
         let mut line = |name: &str, text: &str| {
             let _ = writeln!(out, "{name:<13}{text}");
         };
-        line("Step:", &format!("{} - {}", entry.step, escape(&entry.name)));
-        line("Number:", &format!("{} (seq {})", self.checkpoint.number, entry.seq));
+        line(
+            "Step:",
+            &format!("{} - {}", entry.step, escape(&entry.name)),
+        );
+        line(
+            "Number:",
+            &format!("{} (seq {})", self.checkpoint.number, entry.seq),
+        );
         line("Status:", &style.paint(role, &status));
         if let Some(rollback) = &entry.invalidated_by {
             line("", &format!("left behind by {rollback}"));
@@ -39,7 +45,12 @@ impl Render for ShowReport {
         line("Trigger:", entry.trigger.as_str());
         line("Created:", &seconds(entry.timestamp));
         line("Session:", self.session.session_id.as_str());
-        if let Some(text) = self.checkpoint.description.as_deref().filter(|text| !text.is_empty()) {
+        if let Some(text) = self
+            .checkpoint
+            .description
+            .as_deref()
+            .filter(|text| !text.is_empty())
+        {
             line("Description:", &escape(text));
         }
         if let Some(turns) = self.checkpoint.turn_count {
@@ -116,7 +127,10 @@ fn show_record(record: &Record, style: &Style, out: &mut String) {
     }
     heading(out, style, "Resume");
     let recovery = &record.recovery;
-    let from = recovery.resume_from.as_deref().map_or("nothing is left to do".to_owned(), escape);
+    let from = recovery
+        .resume_from
+        .as_deref()
+        .map_or("nothing is left to do".to_owned(), escape);
     let _ = writeln!(out, "  {from}");
     for warning in &recovery.warnings {
         let _ = writeln!(out, "  {}", escape(warning));
@@ -125,17 +139,23 @@ fn show_record(record: &Record, style: &Style, out: &mut String) {
 
 fn show_state(state: &State, out: &mut String) {
     let metrics = state.metrics();
-    let yes_no = |value: Option<bool>| value.map(|value| if value { "yes" } else { "no" }.to_owned());
-    let iteration = state.iteration_count().map(|count| match state.max_iterations() {
-        Some(max) => format!("{count} of {max}"),
-        None => count.to_string(),
-    });
+    let yes_no =
+        |value: Option<bool>| value.map(|value| if value { "yes" } else { "no" }.to_owned());
+    let iteration = state
+        .iteration_count()
+        .map(|count| match state.max_iterations() {
+            Some(max) => format!("{count} of {max}"),
+            None => count.to_string(),
+        });
     let facts = [
         ("Phase", state.phase().map(escape)),
         ("Agent", state.current_agent().map(escape)),
         ("Iteration", iteration),
         ("Build passes", yes_no(metrics.build_pass)),
-        ("Coverage", metrics.test_coverage.map(|percent| format!("{percent} %"))),
+        (
+            "Coverage",
+            metrics.test_coverage.map(|percent| format!("{percent} %")),
+        ),
         ("Lint clean", yes_no(metrics.lint_clean)),
         ("Race free", yes_no(metrics.race_free)),
     ];
@@ -155,8 +175,12 @@ fn show_state(state: &State, out: &mut String) {
 fn brief(value: &Value, style: &Style) -> String {
     match value {
         Value::String(text) => escape(text),
-        Value::Array(list) if style.verbosity < Verbosity::Verbose => format!("{} items", list.len()),
-        Value::Object(map) if style.verbosity < Verbosity::Verbose => format!("{} fields", map.len()),
+        Value::Array(list) if style.verbosity < Verbosity::Verbose => {
+            format!("{} items", list.len())
+        }
+        Value::Object(map) if style.verbosity < Verbosity::Verbose => {
+            format!("{} fields", map.len())
+        }
         value => json::compact(value),
     }
 }
@@ -170,7 +194,12 @@ fn show_files(files: &Files, captured: bool, style: &Style, out: &mut String) {
         out.push_str("  nothing changed since the parent\n");
         return;
     }
-    let _ = writeln!(out, "  {} changed since the parent ({})", total(files.totals), counts(files.totals));
+    let _ = writeln!(
+        out,
+        "  {} changed since the parent ({})",
+        total(files.totals),
+        counts(files.totals)
+    );
     for (role, sign, paths, count) in [
         (Role::Good, '+', &files.created, files.totals.created),
         (Role::Warning, '~', &files.modified, files.totals.modified),
@@ -181,7 +210,11 @@ fn show_files(files: &Files, captured: bool, style: &Style, out: &mut String) {
             _ => paths.len().min(SHOWN),
         };
         for path in &paths[..shown] {
-            let _ = writeln!(out, "  {}", style.paint(role, &format!("{sign} {}", escape(path))));
+            let _ = writeln!(
+                out,
+                "  {}",
+                style.paint(role, &format!("{sign} {}", escape(path)))
+            );
         }
         let more = count.saturating_sub(shown as u64);
         if more > 0 {
@@ -206,7 +239,11 @@ impl ShowReport {
                 Outcome::Skipped { reason } => (Role::Faint, Mark::Dash, Some(reason)),
             };
             let reason = reason.map_or(String::new(), |reason| format!(": {}", escape(reason)));
-            let _ = writeln!(out, "  {} {name}{reason}", style.paint(role, style.mark(mark)));
+            let _ = writeln!(
+                out,
+                "  {} {name}{reason}",
+                style.paint(role, style.mark(mark))
+            );
         }
     }
 

@@ -19,7 +19,11 @@ impl Render for StartReport {
             escape(&session.topic),
             escape(&session.workflow)
         );
-        if let Some(next) = session.next_step.as_ref().filter(|next| !next.name.is_empty()) {
+        if let Some(next) = session
+            .next_step
+            .as_ref()
+            .filter(|next| !next.name.is_empty())
+        {
             out.push_str(&format!("  First step: {}\n", step_label(next)));
         }
         out

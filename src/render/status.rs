@@ -66,7 +66,10 @@ impl Render for StatusReport {
         if style.verbosity == Verbosity::Verbose {
             self.list_changes(style, &mut out);
         }
-        out.push_str(&commands(&["cp-create", "cp-list", "cp-show current"], style));
+        out.push_str(&commands(
+            &["cp-create", "cp-list", "cp-show current"],
+            style,
+        ));
         out
     }
 
