@@ -56,6 +56,26 @@ pub enum Error {
         /// The session.
         session: SessionId,
     },
+    /// Nothing is at that place in the state.
+    #[error("the state has no value at {path}")]
+    NoSuchValue {
+        /// The place, as a dotted path.
+        path: String,
+        /// The fields that the state has.
+        known: Vec<String>,
+    },
+    /// A part of the state that the engine keeps up to date by itself.
+    #[error("{path} is maintained by go-team and cannot be set")]
+    MaintainedValue {
+        /// The place, as a dotted path.
+        path: String,
+    },
+    /// The state is a file of the orchestrator's, which go-team only writes at a rollback.
+    #[error("the state is linked to {}, which is its owner's to change", path.display())]
+    LinkedState {
+        /// The linked file.
+        path: std::path::PathBuf,
+    },
     /// An invariant of the manifest would break.
     #[error("the session's manifest does not take the checkpoint: {0}")]
     Append(#[from] model::manifest::AppendError),

@@ -1,16 +1,30 @@
 //! One operation a file: options in, report out. The engine knows the order of things and prints nothing.
+//!
+//! Operations that only read take no lock, write nothing, and work in a repository that cannot be written.
 
+pub mod checkpoint;
 pub mod clock;
 pub mod create;
 pub mod error;
+pub mod failure;
 mod inputs;
+pub mod list;
 mod live;
+pub mod open;
 pub mod recover;
 mod retention;
 pub mod session;
+pub mod session_info;
+pub mod sessions;
+pub mod show;
+pub mod start;
+pub mod state;
+pub mod status;
+pub mod summary;
 mod tidy;
 pub mod workspace;
 
+pub use crate::git::walk::Progress;
 pub use clock::Clock;
 pub use error::Error;
 pub use workspace::Workspace;

@@ -2,13 +2,16 @@
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+/// The value of each digit; anything else has bits that no value has.
+const VALUES: [u8; 256] = {
+    let mut values = [0xff; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[DIGITS[value as usize] as usize] = value;
+        value += 1;
     }
-}
+    values
+};
 
 /// Fills `raw` from `text`, which must be exactly twice as long; `None` for anything else, upper case included.
 pub(super) fn decode(text: &str, raw: &mut [u8]) -> Option<()> {
@@ -16,10 +19,13 @@ pub(super) fn decode(text: &str, raw: &mut [u8]) -> Option<()> {
     if text.len() != raw.len() * 2 {
         return None;
     }
+    let mut seen = 0;
     for (byte, pair) in raw.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+        let [high, low] = [pair[0], pair[1]].map(|digit| VALUES[usize::from(digit)]);
+        seen |= high | low;
+        *byte = high << 4 | low;
     }
-    Some(())
+    (seen < 16).then_some(())
 }
 
 /// Writes `raw` as text into `buffer` and gives the part used.

@@ -1,3 +1,4 @@
 //! Decisions, pure: values in, a plan out, with the reasons. No disk, clock, environment or process.
 
+pub mod graph;
 pub mod retention;

@@ -101,3 +101,48 @@ impl Store {
         Ok(lines)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::sample;
+    use crate::model::state::State;
+    use crate::store::Durability;
+
+    fn line(error: &str) -> ErrorLine {
+        ErrorLine {
+            timestamp: sample::at(0),
+            operation: "cp-create".to_owned(),
+            step: None,
+            error: error.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_log_survives_a_torn_line_and_stays_small() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(dir.path().to_owned(), Durability::None);
+        let manifest = sample::manifest();
+        let session = &manifest.session_id;
+        store.create_session(&manifest, &State::default()).unwrap();
+        assert_eq!(store.load_errors(session).unwrap(), []);
+        store.append_error(session, &line("first")).unwrap();
+        let path = store.layout().errors(session);
+        let torn = fs::read_to_string(&path).unwrap() + "{\"timest";
+        fs::write(&path, torn).unwrap();
+        store.append_error(session, &line("second")).unwrap();
+        assert_eq!(
+            store.load_errors(session).unwrap(),
+            [line("first"), line("second")]
+        );
+        let long = line(&"ü".repeat(100_000));
+        for _ in 0..100 {
+            store.append_error(session, &long).unwrap();
+        }
+        let sizes = [&path, &store.layout().old_errors(session)]
+            .map(|path| fs::metadata(path).unwrap().len());
+        assert!(sizes.iter().all(|&size| size <= MAX_LOG), "{sizes:?}");
+        let newest = store.load_errors(session).unwrap().pop().unwrap();
+        assert_eq!(newest.error.len(), MAX_MESSAGE);
+    }
+}

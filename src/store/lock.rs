@@ -115,11 +115,11 @@ impl Lock {
         }
         let mut text = serde_json::to_vec(holder).unwrap_or_default();
         text.push(b'\n');
-        let written = file
+        // Best effort: the name is for others to read, and a full disk must not keep anybody from making room.
+        let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(&text));
-        written.map_err(on("write", path))?;
         Ok(Self { file })
     }
 }

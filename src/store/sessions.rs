@@ -169,3 +169,140 @@ fn list(dir: &Path) -> Result<Vec<SessionItem>, Error> {
     items.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(items)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::current::CurrentPointer;
+    use crate::model::journal::{CreateJournal, Journal};
+    use crate::model::sample;
+    use crate::model::trigger::Trigger;
+    use crate::store::{Durability, WorktreeKey};
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(dir.path().join("go-team"), Durability::Full);
+        (dir, store)
+    }
+
+    #[test]
+    fn a_session_lives_and_goes() {
+        let (_dir, store) = store();
+        assert!(store.list_sessions().unwrap().is_empty());
+        let manifest = sample::manifest();
+        let session = &manifest.session_id;
+        assert!(matches!(
+            store.load_manifest(session),
+            Err(Error::Missing { .. })
+        ));
+        store.create_session(&manifest, &State::default()).unwrap();
+        let again = store.create_session(&manifest, &State::default());
+        assert!(matches!(again, Err(Error::Exists { .. })));
+        assert_eq!(store.load_state(session).unwrap(), Some(State::default()));
+        assert_eq!(store.list_sessions().unwrap().len(), 1);
+        store.archive_session(session).unwrap();
+        assert!(!store.has_session(session));
+        assert_eq!(store.list_failed().unwrap().len(), 1);
+        let again = store.create_session(&manifest, &State::default());
+        assert!(matches!(again, Err(Error::Exists { .. })));
+        store.remove_failed(session).unwrap();
+        assert!(matches!(
+            store.remove_failed(session),
+            Err(Error::Missing { .. })
+        ));
+        assert!(matches!(
+            store.archive_session(session),
+            Err(Error::Missing { .. })
+        ));
+        store.create_session(&manifest, &State::default()).unwrap();
+        store.remove_session(session).unwrap();
+        assert!(
+            fs::read_dir(store.layout().sessions())
+                .unwrap()
+                .next()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn records_are_staged_published_linked_and_found() {
+        let (_dir, store) = store();
+        let mut manifest = sample::manifest();
+        store.create_session(&manifest, &State::default()).unwrap();
+        let record = sample::append(&mut manifest, 1, "init", Trigger::Manual);
+        let session = &manifest.session_id;
+        let staged = [
+            store.stage_record(&record).unwrap(),
+            store.stage_manifest(&manifest).unwrap(),
+        ];
+        assert!(store.record_ids(session).unwrap().is_empty());
+        for staged in staged {
+            staged.publish().unwrap();
+        }
+        store.point_latest(session, &record.id).unwrap();
+        store.sync_session(session).unwrap();
+        assert_eq!(store.latest(session), Some(record.id.clone()));
+        assert!(store.record_ids(session).unwrap().iter().eq([&record.id]));
+        let manifest = store.load_manifest(session).unwrap();
+        assert_eq!(
+            store
+                .load_listed(session, &manifest.checkpoints()[0])
+                .unwrap(),
+            record
+        );
+        assert!(store.remove_record(session, &record.id).unwrap());
+        assert!(!store.remove_record(session, &record.id).unwrap());
+        assert_eq!(store.clean_temps(Some(session)).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_reported_or_left_out() {
+        let (_dir, store) = store();
+        store
+            .create_session(&sample::manifest(), &State::default())
+            .unwrap();
+        for name in ["Upper", ".tmp-1-1", "empty"] {
+            fs::create_dir(store.layout().sessions().join(name)).unwrap();
+        }
+        fs::write(store.layout().sessions().join("a-file"), b"").unwrap();
+        let items = store.list_sessions().unwrap();
+        let [upper, good, empty] = &items[..] else {
+            panic!("{items:?}");
+        };
+        assert!(matches!(upper.manifest, Err(Error::BadName { .. })));
+        assert!(good.manifest.is_ok());
+        assert!(matches!(empty.manifest, Err(Error::Missing { .. })));
+        assert_eq!(store.clean_temps(None).unwrap(), 1);
+    }
+
+    #[test]
+    fn journal_and_current_come_and_go() {
+        let (_dir, store) = store();
+        let manifest = sample::manifest();
+        store.create_session(&manifest, &State::default()).unwrap();
+        let session = &manifest.session_id;
+        let journal = Journal::Create(CreateJournal {
+            session: session.clone(),
+            checkpoint: sample::draft(&manifest, 1, "init", Trigger::Auto).id,
+            keep: None,
+            prune: Vec::new(),
+            started_at: sample::at(0),
+        });
+        assert_eq!(store.load_journal(session).unwrap(), None);
+        store.write_journal(&journal).unwrap();
+        assert_eq!(store.load_journal(session).unwrap(), Some(journal));
+        assert!(store.remove_journal(session).unwrap());
+        assert!(!store.remove_journal(session).unwrap());
+        let key = WorktreeKey::main();
+        let current = CurrentPointer::new(session.clone(), sample::at(0));
+        assert_eq!(store.load_current(&key).unwrap(), None);
+        store.write_current(&key, &current).unwrap();
+        assert_eq!(store.load_current(&key).unwrap(), Some(current));
+        assert_eq!(
+            store.load_current(&WorktreeKey::linked(b"x")).unwrap(),
+            None
+        );
+        assert!(store.clear_current(&key).unwrap());
+        assert!(!store.clear_current(&key).unwrap());
+    }
+}

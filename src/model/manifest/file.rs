@@ -3,14 +3,14 @@
 //! People can read it and diff it: one field a line, one checkpoint a line. Its checksum is over the canonical JSON,
 //! which `jq -cjS 'del(.checksum)' manifest.json | sha256sum` gives as well. Since each checkpoint's line is its
 //! canonical JSON, the lines of an unchanged list are hashed and written again as they are: reading, appending to and
-//! writing a manifest of 10,000 checkpoints costs little more than parsing it (`examples/manifest_timing.rs`).
+//! writing a manifest of 10,000 checkpoints costs little more than parsing it (`benches/manifest_timing.rs`).
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord};
+use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, line};
 use crate::model::digest::{DigestWriter, Sha256Digest};
 use crate::model::format::{self, FormatError};
 use crate::model::ids::{CheckpointId, SessionId};
@@ -19,9 +19,8 @@ use crate::model::status::SessionStatus;
 use crate::model::timestamp;
 use chrono::{DateTime, Utc};
 
-const INDENT: &[u8] = b"    ";
-const OPEN: &[u8] = b"\n  \"checkpoints\": [\n";
-const CLOSE: &[u8] = b"\n  ]";
+const INDENT: &str = "    ";
+const OPEN: &str = "\n  \"checkpoints\": [\n";
 
 /// The canonical text of a list of entries, and the state of the checksum after them.
 #[derive(Debug, Clone)]
@@ -53,41 +52,41 @@ impl EntryText {
     pub(super) fn push(&mut self, entry: &Entry) {
         let separator: &[u8] = if self.lines.is_empty() { b"" } else { b",\n" };
         self.lines.extend_from_slice(separator);
-        self.lines.extend_from_slice(INDENT);
+        self.lines.extend_from_slice(INDENT.as_bytes());
         let start = self.lines.len();
         json::write_compact(entry, &mut self.lines);
         self.hash.update(&separator[..separator.len().min(1)]);
         self.hash.update(&self.lines[start..]);
     }
 
-    /// Takes the lines of a file as they are; `None` when it is not laid out as this module does it.
-    fn found_in(bytes: &[u8], count: usize) -> Option<Self> {
-        let mut text = Self::default();
-        if count == 0 {
-            return Some(text);
+    /// Takes the lines at the start of `text` as they are, reads them, and gives what comes after them; `None` when
+    /// one is not as [`EntryText::push`] writes it.
+    fn parse(text: &str) -> Option<(Self, Vec<Entry>, &str)> {
+        let mut taken = Self::default();
+        let mut entries = Vec::with_capacity(text.len() / 256);
+        let mut rest = text;
+        loop {
+            let (line, after) = rest.split_once('\n')?;
+            let (line, is_last) = match line.strip_suffix(',') {
+                Some(line) => (line, false),
+                None => (line, true),
+            };
+            let line = line.strip_prefix(INDENT)?;
+            taken
+                .hash
+                .update(if entries.is_empty() { b"" } else { b"," });
+            taken.hash.update(line.as_bytes());
+            entries.push(line::parse(line)?);
+            rest = after;
+            if is_last {
+                break;
+            }
         }
-        // No string of valid JSON holds a bare newline, so these can only be the marks themselves.
-        let start = find(bytes, OPEN)? + OPEN.len();
-        let end = start + find(&bytes[start..], CLOSE)?;
-        text.lines = bytes[start..end].to_vec();
-        let mut lines = 0;
-        for line in text.lines.split(|&byte| byte == b'\n') {
-            text.hash.update(line.strip_prefix(INDENT)?);
-            lines += 1;
-        }
-        (lines == count).then_some(text)
+        let lines = &text[..text.len() - rest.len() - 1];
+        taken.lines.reserve_exact(lines.len() + 4096);
+        taken.lines.extend_from_slice(lines.as_bytes());
+        Some((taken, entries, rest))
     }
-}
-
-fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    while let Some(newline) = bytes[from..].iter().position(|&byte| byte == b'\n') {
-        if bytes[from + newline..].starts_with(mark) {
-            return Some(from + newline);
-        }
-        from += newline + 1;
-    }
-    None
 }
 
 /// What comes after the checkpoints in the canonical JSON: the fields by name.
@@ -220,6 +219,34 @@ impl Manifest {
         if bytes.len() > limit {
             return Err(JsonError::TooLarge { limit }.into());
         }
+        let manifest = match Self::from_own_layout(bytes) {
+            Some(manifest) => manifest,
+            None => Self::from_any_layout(bytes)?,
+        };
+        manifest.check_order()?;
+        Ok(manifest)
+    }
+
+    /// Reads what [`Manifest::to_file_bytes`] wrote, line by line; `None` when anything is different.
+    fn from_own_layout(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        // No string of valid JSON holds a bare newline, so this can only be the mark itself.
+        let (head, rest) = text.split_once(OPEN)?;
+        let (text, entries, tail) = EntryText::parse(rest)?;
+        let file: File = serde_json::from_str(&[head, OPEN, tail].concat()).ok()?;
+        format::check_version(Some(&file.version)).ok()?;
+        if !file.checkpoints.is_empty() {
+            return None;
+        }
+        let found = file.checksum;
+        let mut manifest = file.into_manifest();
+        manifest.checkpoints = entries;
+        manifest.text = Some(text);
+        (manifest.checksum() == found).then_some(manifest)
+    }
+
+    /// Reads a manifest however it is laid out, and says what is wrong with it.
+    fn from_any_layout(bytes: &[u8]) -> Result<Self, FormatError> {
         let file: File = serde_json::from_slice(bytes).map_err(|error| {
             // Another version may well have another shape: what it says about itself comes first.
             let probe: Option<Probe> = serde_json::from_slice(bytes).ok();
@@ -229,18 +256,11 @@ impl Manifest {
         })?;
         format::check_version(Some(&file.version))?;
         let found = file.checksum;
-        let count = file.checkpoints.len();
-        let mut manifest = file.into_manifest();
-        manifest.text = EntryText::found_in(bytes, count);
-        if manifest.checksum() != found {
-            // Laid out by another hand, perhaps; what counts is the content.
-            manifest.text = None;
-            let actual = manifest.checksum();
-            if actual != found {
-                return Err(FormatError::Checksum { found, actual });
-            }
+        let manifest = file.into_manifest();
+        let actual = manifest.checksum();
+        if actual != found {
+            return Err(FormatError::Checksum { found, actual });
         }
-        manifest.check_order()?;
         Ok(manifest)
     }
 
@@ -312,7 +332,7 @@ fn lines<T: Serialize>(items: &[T]) -> Vec<u8> {
     let mut out = Vec::new();
     for item in items {
         out.extend_from_slice(if out.is_empty() { b"" } else { b",\n" });
-        out.extend_from_slice(INDENT);
+        out.extend_from_slice(INDENT.as_bytes());
         json::write_compact(item, &mut out);
     }
     out

@@ -5,6 +5,7 @@
 
 mod entry;
 mod file;
+mod line;
 mod ordinals;
 
 use std::collections::BTreeSet;

@@ -60,6 +60,27 @@ fn a_manifest_laid_out_by_another_hand_is_still_whole() {
 }
 
 #[test]
+fn lines_that_do_not_follow_each_other_are_refused() {
+    let (manifest, _) = filled(3);
+    let text = String::from_utf8(manifest.to_file_bytes()).unwrap();
+    for (from, to) in [
+        ("},\n    {", "}\n    {"),
+        ("},\n    {", "},\n    \n{"),
+        ("}\n  ],", "},\n  ],"),
+    ] {
+        let broken = text.replacen(from, to, 1);
+        assert_ne!(broken, text);
+        if let Ok(read) = Manifest::from_file_bytes(broken.as_bytes()) {
+            assert!(
+                serde_json::from_str::<serde_json::Value>(&broken).is_ok(),
+                "{broken}"
+            );
+            assert_eq!(read.checkpoints(), manifest.checkpoints());
+        }
+    }
+}
+
+#[test]
 fn every_flipped_bit_is_found() {
     let (mut manifest, _) = filled(3);
     manifest.prune(&ids(&manifest, &[1]));

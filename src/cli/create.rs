@@ -1,0 +1,99 @@
+//! `go-team cp-create`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use serde_json::Value;
+
+use super::context::Context;
+use super::input::Source;
+use super::{Exit, Failure};
+use crate::engine::create::{CreateOptions, Files, create};
+use crate::model::state::parse_assignment;
+use crate::model::{State, Trigger};
+use crate::render::CreateView;
+
+/// Make a checkpoint of files, staging, branch and state
+///
+/// Nothing of yours is touched: not the work tree, not the index, not HEAD. A session begins by itself if there is
+/// none.
+#[derive(Debug, Args)]
+pub(super) struct CreateArgs {
+    /// What you say about it
+    #[arg(default_value = "", hide_default_value = true)]
+    description: String,
+    /// The step of the workflow
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    step: Option<u32>,
+    /// The step's name
+    #[arg(long, value_name = "S", value_parser = NonEmptyStringValueParser::new())]
+    name: Option<String>,
+    /// Where the workflow is; the step's name when absent
+    #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
+    phase: Option<String>,
+    /// Why it is made: manual, auto, step_complete, phase_transition, batch_complete, agent_complete,
+    /// conflict_start, conflict_resolved, user_interrupt, session_end
+    #[arg(long, value_name = "T", default_value = "manual")]
+    trigger: Trigger,
+    /// The workflow's state, a JSON object in a file or on stdin; the live state when absent
+    #[arg(long, value_name = "FILE|-")]
+    state: Option<PathBuf>,
+    /// What was produced, a JSON object in a file or on stdin
+    #[arg(long, value_name = "FILE|-")]
+    outputs: Option<PathBuf>,
+    /// Set a metric in the state, such as test_coverage=81.5; can be given more than once
+    #[arg(long = "metric", value_name = "K=V", value_parser = parse_assignment)]
+    metrics: Vec<(String, Value)>,
+    /// Record state and outputs alone, without files
+    #[arg(long)]
+    no_git: bool,
+    /// Say where the time went
+    #[arg(long)]
+    timings: bool,
+}
+
+impl CreateArgs {
+    pub(super) fn run(self, context: &Context) -> Result<(), Failure> {
+        let workspace = context.open()?;
+        let timings = self.timings;
+        let options = self.options(context)?;
+        let result = context.watch(|progress| create(&workspace, &options, progress));
+        let report = context.logged(&workspace, "cp-create", options.step, result)?;
+        context.answer(&CreateView {
+            report: &report,
+            timings,
+        })
+    }
+
+    fn options(self, context: &Context) -> Result<CreateOptions, Failure> {
+        let state = self.state.map(Source::parse);
+        let outputs = self.outputs.map(Source::parse);
+        if (&state, &outputs) == (&Some(Source::Stdin), &Some(Source::Stdin)) {
+            let message = "--state and --outputs cannot both come from stdin";
+            return Err(
+                Failure::new("usage", Exit::Usage, message).hint("give one of them as a file")
+            );
+        }
+        let read = |source: Option<Source>, flag: &str| {
+            let object = source.map(|source| source.read_object(flag, &context.start));
+            object.transpose()
+        };
+        Ok(CreateOptions {
+            session: context.session.clone(),
+            description: self.description,
+            step: self.step,
+            name: self.name,
+            phase: self.phase,
+            trigger: self.trigger,
+            state: read(state, "--state")?.map(State::from),
+            outputs: read(outputs, "--outputs")?,
+            metrics: self.metrics,
+            files: if self.no_git {
+                Files::RecordOnly
+            } else {
+                Files::Capture
+            },
+        })
+    }
+}

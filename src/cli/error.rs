@@ -1,0 +1,302 @@
+//! The one funnel: each way to fail becomes a kind, a message, hints and an exit code.
+
+use std::io;
+use std::path::Path;
+
+use crate::config::ConfigError;
+use crate::engine::Error;
+use crate::engine::failure::error_chain;
+use crate::git;
+use crate::git::open::Refusal;
+use crate::model::SelectorError;
+use crate::model::ids::IdError;
+use crate::model::selector::Candidates;
+use crate::model::state::StateError;
+use crate::render::ErrorView;
+use crate::store::{self, LockError};
+
+/// The exit codes; they do not change between versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It went well.
+    Ok,
+    /// It did not.
+    Failure,
+    /// The arguments or the input are wrong.
+    Usage,
+    /// There is no such session, checkpoint, value or file.
+    NotFound,
+    /// Another process is at work.
+    Busy,
+    /// go-team does not work in this repository.
+    Refused,
+}
+
+impl Exit {
+    /// The code.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failure => 1,
+            Self::Usage => 2,
+            Self::NotFound => 4,
+            Self::Busy => 6,
+            Self::Refused => 7,
+        }
+    }
+}
+
+/// A command that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What is said about it.
+    pub view: ErrorView,
+    /// The exit code.
+    pub exit: Exit,
+}
+
+impl Failure {
+    /// Without hints.
+    pub(super) fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {
+        let view = ErrorView {
+            kind,
+            message: message.into(),
+            hints: Vec::new(),
+        };
+        Self { view, exit }
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.view.hints.push(hint.into());
+        self
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let message = error_chain(&error);
+        let fail = |kind, exit| Self::new(kind, exit, message.clone());
+        match &error {
+            Error::Git(error) => of_git(error, message),
+            Error::Store(error) => of_store(error, message),
+            Error::Lock(LockError::Locked { waited, .. }) => Self::new(
+                "locked",
+                Exit::Busy,
+                format!(
+                    "another go-team command is at work: {message}; waited {:.1} s",
+                    waited.as_secs_f64()
+                ),
+            )
+            .hint("try again when it has finished, or wait longer: GO_TEAM_LOCK_TIMEOUT_SECONDS=120 go-team …"),
+            Error::Lock(LockError::Io(error)) => of_io(&error.source, message),
+            Error::Config(error) => of_config(error, message),
+            Error::Selector(error) => of_selector(error, message),
+            Error::State(error) => of_state(error, message),
+            Error::Transition(_) => fail("illegal-transition", Exit::Failure)
+                .hint("go-team cp-create --step N, with one of the legal steps"),
+            Error::Workflow(_) => fail("unknown-workflow", Exit::NotFound)
+                .hint("define it in go-team.toml as [workflow.NAME], or use one of those that are known"),
+            Error::NoSuchSession { known, .. } if known.is_empty() => {
+                fail("unknown-session", Exit::NotFound).hint("go-team start TOPIC")
+            }
+            Error::NoSuchSession { known, .. } => {
+                let known: Vec<&str> = known.iter().take(10).map(AsRef::as_ref).collect();
+                fail("unknown-session", Exit::NotFound)
+                    .hint(format!("there is: {}", known.join(", ")))
+                    .hint("go-team sessions")
+            }
+            Error::NoSession => fail("no-session", Exit::NotFound)
+                .hint("go-team start TOPIC")
+                .hint("go-team cp-create begins one by itself"),
+            Error::SessionEnded { .. } => {
+                fail("session-ended", Exit::Failure).hint("go-team start TOPIC begins another one")
+            }
+            Error::OtherWorktree { .. } => fail("other-work-tree", Exit::Failure)
+                .hint("run the command in that work tree (git worktree list), or go-team start TOPIC in this one"),
+            Error::NoSuchValue { known, .. } => {
+                let known: Vec<&str> = known.iter().take(20).map(String::as_str).collect();
+                fail("no-such-value", Exit::NotFound)
+                    .hint(format!("the state has: {}", known.join(", ")))
+                    .hint("go-team state show")
+            }
+            Error::MaintainedValue { .. } => fail("maintained-value", Exit::Usage)
+                .hint("go-team cp-create changes it by making a checkpoint"),
+            Error::LinkedState { .. } => fail("linked-state", Exit::Failure)
+                .hint("change that file, or unset state.file in the configuration"),
+            Error::Append(_) => fail("manifest", Exit::Failure).hint("go-team session-info"),
+        }
+    }
+}
+
+impl From<SelectorError> for Failure {
+    fn from(error: SelectorError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<IdError> for Failure {
+    fn from(error: IdError) -> Self {
+        Self::new("bad-id", Exit::Usage, error.to_string())
+            .hint("ids are lower-case letters, digits and -: go-team sessions lists them")
+    }
+}
+
+fn of_git(error: &git::Error, message: String) -> Failure {
+    let kind = match error {
+        git::Error::Refused(refusal) => return of_refusal(refusal, message),
+        git::Error::Io { source, .. } => return of_io(source, message),
+        git::Error::Damaged { .. } => {
+            return Failure::new("repository-damaged", Exit::Failure, message)
+                .hint("git fsck says what is missing or broken");
+        }
+        git::Error::RefExists { .. } | git::Error::RefMoved { .. } => "ref-moved",
+        git::Error::Convert { .. } => "conversion",
+        git::Error::Collision => "collision",
+        git::Error::Git { .. } => "git",
+    };
+    Failure::new(kind, Exit::Failure, message)
+}
+
+fn of_refusal(refusal: &Refusal, message: String) -> Failure {
+    let refuse = |kind, message: String| Failure::new(kind, Exit::Refused, message);
+    match refusal {
+        Refusal::NotARepository { .. } => refuse("not-a-repository", message)
+            .hint("git init makes one here; -C DIR names another directory"),
+        Refusal::Bare { .. } => refuse("bare-repository", message)
+            .hint("run go-team in a work tree of it: git worktree add ../work"),
+        Refusal::Ownership { path } => refuse("not-owner", message).hint(format!(
+            "if you trust it: git config --global --add safe.directory {}",
+            work_tree_of(path).display()
+        )),
+        Refusal::ObjectFormat { .. } => refuse(
+            "object-format",
+            format!("{message}, which is not supported yet"),
+        )
+        .hint("git init --object-format=sha1 makes a repository that is"),
+        Refusal::RefStorage { .. } => refuse(
+            "ref-storage",
+            format!("{message}, which is not supported yet"),
+        )
+        .hint("git refs migrate --ref-format=files changes it"),
+        Refusal::Extension { .. } => refuse("extension", message)
+            .hint("git config --local --get-regexp '^extensions' lists what it asks for"),
+        Refusal::TooWide { .. } => {
+            refuse("too-wide", message).hint("if that is what you want, say so with --force")
+        }
+    }
+}
+
+/// git trusts by work tree, not by git directory.
+fn work_tree_of(git_dir: &Path) -> &Path {
+    match git_dir.parent() {
+        Some(parent) if git_dir.ends_with(".git") => parent,
+        _ => git_dir,
+    }
+}
+
+fn of_store(error: &store::Error, message: String) -> Failure {
+    let fail = |kind| Failure::new(kind, Exit::Failure, message.clone());
+    match error {
+        store::Error::NewerVersion { .. } => fail("newer-version")
+            .hint("it was left untouched; a newer go-team wrote it, so use that one"),
+        store::Error::Damaged { path, .. }
+        | store::Error::TooLarge { path, .. }
+        | store::Error::Misplaced { path, .. }
+        | store::Error::Missing { path }
+            if path.file_name().is_some_and(|name| name == "manifest.json") =>
+        {
+            let session = path.parent().and_then(Path::file_name).unwrap_or_default();
+            fail("manifest-damaged")
+                .hint("the checkpoints are not in it: their records, commits and refs are intact")
+                .hint(format!(
+                    "git for-each-ref refs/go-team/{}/ lists them",
+                    session.to_string_lossy()
+                ))
+        }
+        store::Error::Damaged { .. }
+        | store::Error::TooLarge { .. }
+        | store::Error::Misplaced { .. }
+        | store::Error::Replaced { .. }
+        | store::Error::BadName { .. } => fail("file-damaged"),
+        store::Error::Missing { .. } => fail("file-missing"),
+        store::Error::Exists { .. } => fail("file-exists"),
+        store::Error::Io(error) => of_io(&error.source, message),
+    }
+}
+
+fn of_io(error: &io::Error, message: String) -> Failure {
+    let (kind, hint) = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
+            "not-writable",
+            "commands that only read still work: go-team cp-list, go-team cp-show N",
+        ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            ("disk-full", "free some space and run the command again")
+        }
+        _ => return Failure::new("io", Exit::Failure, message),
+    };
+    Failure::new(kind, Exit::Failure, message).hint(hint)
+}
+
+fn of_config(error: &ConfigError, message: String) -> Failure {
+    let (kind, nearest) = match error {
+        ConfigError::UnknownKey { nearest, .. } => ("config-unknown-key", nearest.as_ref()),
+        ConfigError::UnknownVariable { nearest, .. } => {
+            ("config-unknown-variable", nearest.as_ref())
+        }
+        ConfigError::WrongValue { .. } => ("config-wrong-value", None),
+        ConfigError::Syntax { .. } => ("config-syntax", None),
+        ConfigError::Workflow { .. } => ("config-workflow", None),
+        ConfigError::OutsideWorkTree { .. } => ("config-outside-work-tree", None),
+        _ => ("config-unreadable", None),
+    };
+    let failure = Failure::new(kind, Exit::Failure, message);
+    match nearest {
+        Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
+        None => failure,
+    }
+}
+
+fn of_selector(error: &SelectorError, message: String) -> Failure {
+    match error {
+        SelectorError::Malformed { .. } => Failure::new("bad-checkpoint-name", Exit::Usage, message)
+            .hint("a number as in cp-list, a step's name, an id or its beginning, latest, latest~2, current"),
+        SelectorError::NotFound { candidates, .. } => {
+            let failure = Failure::new("unknown-checkpoint", Exit::NotFound, message);
+            if candidates.listed.is_empty() {
+                failure.hint("there are none yet: go-team cp-create makes one")
+            } else {
+                failure
+                    .hint(format!("there is: {}", list(candidates)))
+                    .hint("go-team cp-list")
+            }
+        }
+        SelectorError::Ambiguous { candidates, .. } => {
+            Failure::new("ambiguous-checkpoint", Exit::Usage, message)
+                .hint(format!("it could be: {}", list(candidates)))
+                .hint("type more of it, or the number that cp-list shows")
+        }
+    }
+}
+
+fn list(candidates: &Candidates) -> String {
+    let names = candidates.listed.iter();
+    let names = names.map(|candidate| format!("{} ({})", candidate.number, candidate.id));
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if candidates.more > 0 {
+        text.push_str(&format!(" and {} more", candidates.more));
+    }
+    text
+}
+
+fn of_state(error: &StateError, message: String) -> Failure {
+    let (kind, exit) = match error {
+        StateError::Malformed { .. } => ("bad-assignment", Exit::Usage),
+        StateError::NotAnObject { .. } => ("not-an-object", Exit::Usage),
+        StateError::Value { .. } => ("input-too-large", Exit::Usage),
+    };
+    Failure::new(kind, exit, message).hint("go-team state show")
+}

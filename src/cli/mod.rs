@@ -1,0 +1,116 @@
+//! The command line: arguments in, options out; reports printed; failures made into messages, hints and exit codes.
+//!
+//! One file a command, each thin: arguments become options, the engine does the work, `render` shows the report. The
+//! process's environment, streams and current directory are read here and nowhere else.
+
+mod context;
+mod create;
+mod error;
+mod global;
+mod input;
+mod list;
+mod output;
+mod progress;
+mod session_info;
+mod sessions;
+mod show;
+mod start;
+mod state;
+mod status;
+mod usage;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use context::Context;
+pub use error::{Exit, Failure};
+use global::GlobalArgs;
+use output::Output;
+
+/// Checkpoints of files, staging, branch and workflow state in a git repository.
+#[derive(Debug, Parser)]
+#[command(name = "go-team", version, arg_required_else_help = true)]
+#[command(subcommand_required = true, infer_long_args = false)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Start(start::StartArgs),
+    Sessions(sessions::SessionsArgs),
+    SessionInfo(session_info::SessionInfoArgs),
+    #[command(name = "cp-create", visible_alias = "checkpoint")]
+    Create(create::CreateArgs),
+    #[command(name = "cp-list", visible_alias = "checkpoints")]
+    List(list::ListArgs),
+    #[command(name = "cp-show")]
+    Show(show::ShowArgs),
+    State(state::StateArgs),
+    Status(status::StatusArgs),
+}
+
+impl Command {
+    /// The name in JSON answers, whatever alias was typed.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Start(_) => "start",
+            Self::Sessions(_) => "sessions",
+            Self::SessionInfo(_) => "session-info",
+            Self::Create(_) => "cp-create",
+            Self::List(_) => "cp-list",
+            Self::Show(_) => "cp-show",
+            Self::State(args) => args.name(),
+            Self::Status(_) => "status",
+        }
+    }
+
+    fn run(self, context: &Context) -> Result<(), Failure> {
+        match self {
+            Self::Start(args) => args.run(context),
+            Self::Sessions(args) => args.run(context),
+            Self::SessionInfo(args) => args.run(context),
+            Self::Create(args) => args.run(context),
+            Self::List(args) => args.run(context),
+            Self::Show(args) => args.run(context),
+            Self::State(args) => args.run(context),
+            Self::Status(args) => args.run(context),
+        }
+    }
+}
+
+/// Runs the program with its arguments, the program's own name included.
+#[must_use]
+pub fn run(args: &[OsString]) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error, args),
+    };
+    let command = cli.command.name();
+    let output = Output::new(&cli.global, command);
+    let result = Context::new(cli.global, output).and_then(|context| cli.command.run(&context));
+    match result {
+        Ok(()) => Exit::Ok,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit
+        }
+    }
+}
+
+/// Says that the program itself is at fault, in the form that the arguments ask for.
+#[must_use]
+pub fn report_bug(args: &[OsString]) -> Exit {
+    let failure = Failure::new(
+        "internal",
+        Exit::Failure,
+        "go-team stopped because of a bug in it",
+    )
+    .hint("run the command again with RUST_BACKTRACE=1 and report what it prints");
+    Output::of_raw_arguments(args).failure(&failure);
+    failure.exit
+}

@@ -1,0 +1,52 @@
+//! Signs of life while a scan takes long.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output::Output;
+use crate::engine::Progress;
+
+/// Nothing is shown before this.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often the numbers change.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Does the work; shows how far it has come if it takes long and somebody watches.
+pub(super) fn watch<T>(output: &Output, work: impl FnOnce(&Progress) -> T) -> T {
+    let progress = Progress::default();
+    if !output.shows_progress() {
+        return work(&progress);
+    }
+    thread::scope(|scope| {
+        let (done, ended) = mpsc::channel::<()>();
+        let progress = &progress;
+        scope.spawn(move || show(progress, &ended));
+        let result = work(progress);
+        drop(done);
+        result
+    })
+}
+
+fn show(progress: &Progress, ended: &mpsc::Receiver<()>) {
+    if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+        return;
+    }
+    let spinner = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        spinner.set_style(style);
+    }
+    loop {
+        let looked_at = progress.files.load(Ordering::Relaxed);
+        let read = progress.read.load(Ordering::Relaxed);
+        spinner.set_message(format!("{looked_at} files looked at, {read} read"));
+        spinner.tick();
+        if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    spinner.finish_and_clear();
+}

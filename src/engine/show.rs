@@ -1,0 +1,209 @@
+//! Everything about one checkpoint.
+
+use serde::Serialize;
+
+use super::checkpoint::Checkpoint;
+use super::failure::error_chain;
+use super::summary::{SessionSummary, Unfinished};
+use super::{Error, Workspace};
+use crate::git::hash::Kind;
+use crate::git::snapshot::reference_of;
+use crate::model::selector::Numbers;
+use crate::model::{CheckpointId, Entry, Manifest, Record, Selector, SessionId};
+
+/// Which checkpoint.
+#[derive(Debug, Clone)]
+pub struct ShowOptions {
+    /// The session; the work tree's own when absent.
+    pub session: Option<SessionId>,
+    /// The checkpoint.
+    pub checkpoint: Selector,
+}
+
+/// Everything about one checkpoint.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShowReport {
+    /// What the manifest says.
+    #[serde(flatten)]
+    pub checkpoint: Checkpoint,
+    /// The session it belongs to.
+    pub session: SessionSummary,
+    /// The record, when it can be read.
+    pub record: Option<Record>,
+    /// The ref that holds its files.
+    #[serde(rename = "ref")]
+    pub reference: Option<String>,
+    /// The checkpoints that were made on top of it.
+    pub children: Vec<Relative>,
+    /// The checkpoint it was made on top of, while that is listed.
+    pub made_on: Option<Relative>,
+    /// What was checked.
+    pub validation: Vec<Check>,
+    /// An operation that has not come to its end.
+    pub unfinished: Option<Unfinished>,
+    /// Troubles that did not stop the report.
+    pub warnings: Vec<String>,
+}
+
+/// A checkpoint before or after another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Relative {
+    /// What selects it.
+    pub number: String,
+    /// The checkpoint.
+    pub id: CheckpointId,
+}
+
+/// Something that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What.
+    pub check: Subject,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What can be checked about one checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// The record can be read and has the checksum that it says it has.
+    File,
+    /// That checksum is the one that the manifest lists.
+    Hash,
+    /// The ref exists and points at the recorded commit.
+    Ref,
+    /// The commit is in the repository.
+    Commit,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum Outcome {
+    /// As it should be.
+    Ok,
+    /// Not as it should be.
+    Failed {
+        /// In what way.
+        reason: String,
+    },
+    /// There is nothing to check.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl ShowReport {
+    /// Whether every check that could be made went well.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let failed = |check: &Check| matches!(check.outcome, Outcome::Failed { .. });
+        !self.validation.iter().any(failed)
+    }
+}
+
+/// Gathers everything about one checkpoint.
+///
+/// # Errors
+/// When there is no such session or checkpoint, or the manifest cannot be read. A damaged record is reported, not an
+/// error.
+pub fn show(workspace: &Workspace, options: &ShowOptions) -> Result<ShowReport, Error> {
+    let session = workspace.find_session(options.session.as_ref())?;
+    let manifest = workspace.store.load_manifest(&session)?;
+    let entry = options.checkpoint.resolve(&manifest)?;
+    let numbers = Numbers::of(&manifest);
+    let relative = |entry: &Entry| Relative {
+        number: numbers.number(entry),
+        id: entry.id.clone(),
+    };
+    let children = manifest.checkpoints().iter();
+    let children = children
+        .filter(|other| other.parent.as_ref() == Some(&entry.id))
+        .map(relative)
+        .collect();
+    let made_on = entry.parent.as_ref().and_then(|id| manifest.entry(id));
+    let (record, mut validation) = check_record(workspace, &manifest, entry);
+    validation.extend(check_git(workspace, &session, entry));
+    let mut checkpoint = Checkpoint::of(&manifest, &numbers, entry);
+    if let Some(record) = &record {
+        checkpoint.describe(record);
+    }
+    let mut warnings = Vec::new();
+    Ok(ShowReport {
+        checkpoint,
+        session: workspace.summarize(&manifest),
+        record,
+        reference: entry.commit_hash.map(|_| reference_of(&session, &entry.id)),
+        children,
+        made_on: made_on.map(relative),
+        validation,
+        unfinished: workspace.look_for_unfinished(&session, &mut warnings),
+        warnings,
+    })
+}
+
+fn check_record(
+    workspace: &Workspace,
+    manifest: &Manifest,
+    entry: &Entry,
+) -> (Option<Record>, Vec<Check>) {
+    let failed = |reason| Outcome::Failed { reason };
+    let (record, file, hash) = match workspace.store.load_record(&manifest.session_id, &entry.id) {
+        Ok(record) if record.checksum() == entry.checksum => {
+            (Some(record), Outcome::Ok, Outcome::Ok)
+        }
+        Ok(record) => {
+            let reason = format!(
+                "the record has {}, the manifest lists {}",
+                record.checksum(),
+                entry.checksum
+            );
+            (Some(record), Outcome::Ok, failed(reason))
+        }
+        Err(error) => {
+            let reason = "the record cannot be read".to_owned();
+            (
+                None,
+                failed(error_chain(&error)),
+                Outcome::Skipped { reason },
+            )
+        }
+    };
+    let checks = [(Subject::File, file), (Subject::Hash, hash)];
+    let checks = checks.map(|(check, outcome)| Check { check, outcome });
+    (record, checks.into())
+}
+
+fn check_git(workspace: &Workspace, session: &SessionId, entry: &Entry) -> Vec<Check> {
+    let backend = &workspace.repo.backend;
+    let failed = |reason| Outcome::Failed { reason };
+    let (reference, commit) = match &entry.commit_hash {
+        None => {
+            let reason = "no files were captured".to_owned();
+            let skipped = Outcome::Skipped { reason };
+            (skipped.clone(), skipped)
+        }
+        Some(commit) => {
+            let name = reference_of(session, &entry.id);
+            let reference = match backend.reference(&name) {
+                Ok(Some(found)) if found == *commit => Outcome::Ok,
+                Ok(Some(found)) => failed(format!("{name} points at {found}, not at {commit}")),
+                Ok(None) => failed(format!("{name} does not exist")),
+                Err(error) => failed(error_chain(&error)),
+            };
+            let object = match backend.read(commit) {
+                Ok(Some(object)) if object.kind == Kind::Commit => Outcome::Ok,
+                Ok(Some(_)) => failed(format!("{commit} is not a commit")),
+                Ok(None) => failed(format!("{commit} is not in the repository")),
+                Err(error) => failed(error_chain(&error)),
+            };
+            (reference, object)
+        }
+    };
+    let checks = [(Subject::Ref, reference), (Subject::Commit, commit)];
+    let checks = checks.map(|(check, outcome)| Check { check, outcome });
+    checks.into()
+}

@@ -1,0 +1,131 @@
+//! Where am I: repository, session, current checkpoint, and what changed since.
+
+use serde::Serialize;
+
+use super::checkpoint::Checkpoint;
+use super::failure::error_chain;
+use super::summary::{SessionSummary, Unfinished, path_text};
+use super::{Error, Progress, Workspace};
+use crate::git::sidecar::SkippedPath;
+use crate::git::snapshot::tree_of;
+use crate::model::path_text::quote_path;
+use crate::model::selector::Numbers;
+use crate::model::{Files, Manifest, ObjectId, SessionId};
+
+/// What is looked at.
+#[derive(Debug, Clone, Default)]
+pub struct StatusOptions {
+    /// The session; the work tree's own when absent.
+    pub session: Option<SessionId>,
+}
+
+/// Where one is.
+#[derive(Debug, Clone, Serialize)]
+pub struct StatusReport {
+    /// The repository.
+    pub repository: Repository,
+    /// The session, unless the work tree has none.
+    pub session: Option<SessionSummary>,
+    /// The checkpoint that the work tree descends from.
+    pub current: Option<Checkpoint>,
+    /// What changed since it; absent when there is nothing to compare with.
+    pub files: Option<Files>,
+    /// Paths that a checkpoint would leave out now.
+    pub skipped: Vec<SkippedPath>,
+    /// An operation that has not come to its end.
+    pub unfinished: Option<Unfinished>,
+    /// Troubles that did not stop the report.
+    pub warnings: Vec<String>,
+}
+
+/// The repository as it is.
+#[derive(Debug, Clone, Serialize)]
+pub struct Repository {
+    /// The root of the work tree.
+    pub work_tree: String,
+    /// Where go-team keeps its files.
+    pub storage: String,
+    /// The branch; absent when HEAD is detached.
+    pub branch: Option<String>,
+    /// The commit that is checked out; absent when there is none yet.
+    pub head: Option<ObjectId>,
+    /// What is special here, in words.
+    pub notes: Vec<String>,
+}
+
+/// Looks around.
+///
+/// # Errors
+/// When HEAD cannot be read, the session asked for does not exist, or its manifest cannot be read. What stands in the
+/// way of a comparison is a warning.
+pub fn status(
+    workspace: &Workspace,
+    options: &StatusOptions,
+    progress: &Progress,
+) -> Result<StatusReport, Error> {
+    let mut report = StatusReport {
+        repository: look_at_repository(workspace)?,
+        session: None,
+        current: None,
+        files: None,
+        skipped: Vec::new(),
+        unfinished: None,
+        warnings: Vec::new(),
+    };
+    let session = match workspace.find_session(options.session.as_ref()) {
+        Err(Error::NoSession) => return Ok(report),
+        session => session?,
+    };
+    let manifest = workspace.store.load_manifest(&session)?;
+    report.session = Some(workspace.summarize(&manifest));
+    report.unfinished = workspace.look_for_unfinished(&session, &mut report.warnings);
+    let Some(current) = manifest.current() else {
+        return Ok(report);
+    };
+    let mut checkpoint = Checkpoint::of(&manifest, &Numbers::of(&manifest), current);
+    checkpoint.read(workspace, &manifest);
+    report.warnings.extend(checkpoint.record_error.clone());
+    report.current = Some(checkpoint);
+    if let Err(error) = compare(workspace, &manifest, progress, &mut report) {
+        let reason = error_chain(&error);
+        let text = format!("what changed since the checkpoint is not known: {reason}");
+        report.warnings.push(text);
+    }
+    Ok(report)
+}
+
+fn look_at_repository(workspace: &Workspace) -> Result<Repository, Error> {
+    let repo = &workspace.repo;
+    let head = repo.backend.head()?;
+    Ok(Repository {
+        work_tree: path_text(&repo.work_dir),
+        storage: path_text(workspace.store.layout().root()),
+        branch: head.branch().map(quote_path),
+        head: head.commit(),
+        notes: repo.notes()?.iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// Compares the work tree with the current checkpoint's. Nothing of it stays: the snapshot is dropped.
+fn compare(
+    workspace: &Workspace,
+    manifest: &Manifest,
+    progress: &Progress,
+    report: &mut StatusReport,
+) -> Result<(), Error> {
+    let commit = manifest.current().and_then(|entry| entry.commit_hash);
+    let Some(commit) = commit else {
+        return Ok(());
+    };
+    let repo = &workspace.repo;
+    let tree = tree_of(repo, &commit)?;
+    let snapshot = workspace.snapshot(progress)?;
+    let changes = snapshot.changes_since(repo, Some(tree))?;
+    report.files = Some(Files::new(
+        &changes.created,
+        &changes.modified,
+        &changes.deleted,
+    ));
+    report.skipped.clone_from(&snapshot.extras().skipped);
+    Ok(())
+}

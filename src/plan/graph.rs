@@ -1,0 +1,253 @@
+//! A session's checkpoints as a tree, laid out in columns.
+//!
+//! Checkpoints keep their order, one a row. The line that leads to the current checkpoint goes straight on; what a
+//! rollback left behind branches off to the right and its column is free again when it ends, so the picture is as wide
+//! as branches overlap, however many there are.
+
+use std::collections::HashMap;
+
+use crate::model::{CheckpointId, Entry, Manifest};
+
+/// One row of the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What is in each column.
+    pub cells: Vec<Cell>,
+    /// The place of the row's checkpoint in the manifest's list; none for a row that only draws a branch.
+    pub entry: Option<usize>,
+}
+
+/// What a row shows in one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing.
+    Empty,
+    /// The row's checkpoint.
+    Node,
+    /// A line that goes on downwards.
+    Line,
+    /// A line that goes on downwards and sends a branch to the right.
+    Fork,
+    /// A branch on its way to the right.
+    Across,
+    /// A branch on its way to the right over a line that goes on downwards.
+    Crossing,
+    /// Where a branch turns downwards.
+    Turn,
+}
+
+/// Lays out the checkpoints of a session.
+#[must_use]
+pub fn rows(manifest: &Manifest) -> Vec<Row> {
+    let tree = Tree::of(manifest);
+    let mut layout = Layout::new(tree.parents.len());
+    for node in 0..tree.parents.len() {
+        layout.draw(&tree, node);
+    }
+    layout.rows
+}
+
+/// Who was made on top of whom, by place in the list.
+struct Tree {
+    parents: Vec<Option<usize>>,
+    children: Vec<Vec<usize>>,
+    /// The child that goes straight on.
+    heirs: Vec<Option<usize>>,
+}
+
+impl Tree {
+    fn of(manifest: &Manifest) -> Self {
+        let entries = manifest.checkpoints();
+        let places: HashMap<&CheckpointId, usize> = entries
+            .iter()
+            .enumerate()
+            .map(|(place, entry)| (&entry.id, place))
+            .collect();
+        let parent_of = |(place, entry): (usize, &Entry)| {
+            let parent = places.get(entry.parent.as_ref()?).copied();
+            parent.filter(|parent| *parent < place)
+        };
+        let parents: Vec<_> = entries.iter().enumerate().map(parent_of).collect();
+        let mut children = vec![Vec::new(); entries.len()];
+        for (place, parent) in parents.iter().enumerate() {
+            if let Some(parent) = parent {
+                children[*parent].push(place);
+            }
+        }
+        let mut heirs: Vec<_> = children.iter().map(|all| all.last().copied()).collect();
+        let current = manifest.current_checkpoint.as_ref();
+        let mut at = current.and_then(|id| places.get(id).copied());
+        while let Some(place) = at {
+            at = parents[place];
+            if let Some(parent) = at {
+                heirs[parent] = Some(place);
+            }
+        }
+        Self {
+            parents,
+            children,
+            heirs,
+        }
+    }
+}
+
+struct Layout {
+    /// Whether a line goes on in a column.
+    columns: Vec<bool>,
+    /// The column of each node that has one.
+    places: Vec<Option<usize>>,
+    rows: Vec<Row>,
+}
+
+impl Layout {
+    fn new(nodes: usize) -> Self {
+        Self {
+            columns: Vec::new(),
+            places: vec![None; nodes],
+            rows: Vec::with_capacity(nodes),
+        }
+    }
+
+    fn draw(&mut self, tree: &Tree, node: usize) {
+        let parent = tree.parents[node];
+        let home = parent.and_then(|parent| self.places[parent]);
+        let column = match (self.places[node], parent, home) {
+            (Some(reserved), _, _) => reserved,
+            (None, Some(parent), Some(home)) if tree.heirs[parent] == Some(node) => {
+                // The line goes on with this node: whatever else branches off it must do so now.
+                for &later in tree.children[parent].iter().filter(|&&child| child > node) {
+                    self.places[later] = Some(self.branch(home));
+                }
+                home
+            }
+            (None, _, Some(home)) => self.branch(home),
+            (None, _, None) => self.free_column(0),
+        };
+        self.places[node] = Some(column);
+        self.columns[column] = true;
+        let mut cells = self.lines();
+        cells[column] = Cell::Node;
+        self.push(cells, Some(node));
+        self.columns[column] = !tree.children[node].is_empty();
+    }
+
+    /// Draws a branch from a column to a free one on its right.
+    fn branch(&mut self, from: usize) -> usize {
+        let to = self.free_column(from + 1);
+        let mut cells = self.lines();
+        cells[from] = Cell::Fork;
+        for cell in &mut cells[from + 1..to] {
+            *cell = match cell {
+                Cell::Line => Cell::Crossing,
+                _ => Cell::Across,
+            };
+        }
+        cells[to] = Cell::Turn;
+        self.columns[to] = true;
+        self.push(cells, None);
+        to
+    }
+
+    fn free_column(&mut self, from: usize) -> usize {
+        let free = (from..self.columns.len()).find(|&column| !self.columns[column]);
+        free.unwrap_or_else(|| {
+            self.columns.push(false);
+            self.columns.len() - 1
+        })
+    }
+
+    fn lines(&self) -> Vec<Cell> {
+        let line = |&goes_on: &bool| if goes_on { Cell::Line } else { Cell::Empty };
+        self.columns.iter().map(line).collect()
+    }
+
+    fn push(&mut self, mut cells: Vec<Cell>, entry: Option<usize>) {
+        while cells.last() == Some(&Cell::Empty) {
+            cells.pop();
+        }
+        self.rows.push(Row { cells, entry });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Trigger;
+    use crate::model::sample;
+
+    /// A session of checkpoints 1, 2, 3…, each made on top of the one given for it.
+    fn draw(parents: &[usize], current: usize) -> String {
+        let mut manifest = sample::manifest();
+        for (step, parent) in (1..).zip(parents) {
+            let below = parent.checked_sub(1);
+            manifest.current_checkpoint =
+                below.map(|place| manifest.checkpoints()[place].id.clone());
+            sample::append(&mut manifest, step, "s", Trigger::Manual);
+        }
+        let current = current.checked_sub(1);
+        manifest.current_checkpoint = current.map(|place| manifest.checkpoints()[place].id.clone());
+        let letter = |cell: &Cell| match cell {
+            Cell::Empty => ' ',
+            Cell::Node => 'o',
+            Cell::Line => '|',
+            Cell::Fork => '+',
+            Cell::Across => '-',
+            Cell::Crossing => '#',
+            Cell::Turn => '.',
+        };
+        let line = |row: &Row| {
+            let cells: String = row.cells.iter().map(letter).collect();
+            match row.entry {
+                Some(place) => format!("{cells} {}\n", place + 1),
+                None => format!("{cells}\n"),
+            }
+        };
+        rows(&manifest).iter().map(line).collect()
+    }
+
+    #[test]
+    fn one_line_of_work_is_one_line() {
+        assert_eq!(draw(&[0, 1, 2], 3), "o 1\no 2\no 3\n");
+        assert_eq!(draw(&[], 0), "");
+    }
+
+    #[test]
+    fn what_a_rollback_left_branches_off_and_ends() {
+        assert_eq!(draw(&[0, 1, 2, 3, 2], 5), "o 1\no 2\n+.\n|o 3\n|o 4\no 5\n");
+        assert_eq!(draw(&[0, 1, 1, 1], 4), "o 1\n+.\n|o 2\n+.\n|o 3\no 4\n");
+    }
+
+    #[test]
+    fn the_current_line_is_straight_even_if_others_are_newer() {
+        assert_eq!(draw(&[0, 1, 2, 1], 3), "o 1\n+.\no| 2\no| 3\n o 4\n");
+    }
+
+    #[test]
+    fn branches_of_branches_cross_the_lines_between() {
+        assert_eq!(
+            draw(&[0, 1, 2, 2, 1, 1], 6),
+            "o 1\n+.\n|o 2\n|+.\n||o 3\n|o 4\n+.\n|o 5\no 6\n"
+        );
+        assert_eq!(draw(&[0, 1, 1, 2], 3), "o 1\n+.\n|o 2\no| 3\n o 4\n");
+        assert_eq!(
+            draw(&[0, 1, 1, 1, 2], 4),
+            "o 1\n+.\n|o 2\n+#.\n||o 3\no| 4\n o 5\n"
+        );
+    }
+
+    #[test]
+    fn many_rollbacks_to_one_place_stay_narrow() {
+        let mut parents = vec![0];
+        parents.extend([1; 2000]);
+        let widest = draw(&parents, 2001)
+            .lines()
+            .map(|line| line.split(' ').next().unwrap_or("").len())
+            .max();
+        assert_eq!(widest, Some(2));
+    }
+
+    #[test]
+    fn without_a_parent_in_the_list_it_is_a_root() {
+        assert_eq!(draw(&[0, 0, 1, 2], 4), "o 1\n|o 2\no| 3\n o 4\n");
+    }
+}

@@ -1,0 +1,246 @@
+//! How checkpoints are listed: as a table, or as a tree.
+
+use std::fmt::Write as _;
+
+use super::Render;
+use super::escape::escape;
+use super::note::{self, Note};
+use super::style::{Charset, Mark, Role, Style, Verbosity};
+use super::table::{self, Column, table};
+use super::time::seconds;
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::list::ListReport;
+use crate::engine::summary::{SessionSummary, StepName};
+use crate::plan::graph::{Cell, Row};
+
+/// How long the lines around a title are, where there is room.
+const TITLE_WIDTH: usize = 49;
+
+const NUMBER: Column = Column {
+    title: "#",
+    roomy: 2,
+    least: 2,
+    rank: 4,
+};
+const STEP: Column = Column {
+    title: "Step",
+    roomy: 17,
+    least: 4,
+    rank: 1,
+};
+const ID: Column = Column {
+    title: "Checkpoint ID",
+    roomy: 0,
+    least: 8,
+    rank: 5,
+};
+const TIMESTAMP: Column = Column {
+    title: "Timestamp",
+    roomy: 0,
+    least: 10,
+    rank: 2,
+};
+const STATUS: Column = Column {
+    title: "Status",
+    roomy: 7,
+    least: 6,
+    rank: 3,
+};
+const DESCRIPTION: Column = Column {
+    title: "Description",
+    roomy: 0,
+    least: 4,
+    rank: 0,
+};
+
+impl Render for ListReport {
+    fn text(&self, style: &Style) -> String {
+        let session = &self.session;
+        let mut out = String::new();
+        if style.verbosity > Verbosity::Quiet {
+            out = title(
+                style,
+                &format!("CHECKPOINTS - Session: {}", session.session_id),
+            );
+            let facts = format!(
+                "Topic: {}     Workflow: {}     Created: {}",
+                escape(&session.topic),
+                escape(&session.workflow),
+                seconds(session.created_at)
+            );
+            let _ = writeln!(out, "{}", style.cut(&facts, style.width));
+        }
+        match &self.graph {
+            Some(rows) => out.push_str(&graph(rows, &self.checkpoints, style)),
+            None => out.push_str(&listing(&self.checkpoints, style)),
+        }
+        if style.verbosity > Verbosity::Quiet {
+            out.push_str(
+                "Commands:\n  go-team cp-show N   go-team cp-list --graph   go-team status\n",
+            );
+        }
+        out
+    }
+
+    fn notes(&self, _: &Style) -> Vec<Note> {
+        let warnings = note::warnings(&self.warnings);
+        let mut notes: Vec<Note> = warnings
+            .chain(note::unfinished(self.unfinished.as_ref()))
+            .collect();
+        if self.checkpoints.is_empty() {
+            notes.push(Note::info(
+                "No checkpoints yet. Make one: go-team cp-create",
+            ));
+        }
+        notes
+    }
+}
+
+/// A title between two lines.
+pub(super) fn title(style: &Style, text: &str) -> String {
+    let line = "=".repeat(TITLE_WIDTH.min(style.width));
+    let text = style.paint(Role::Title, text);
+    format!("{line}\n{text}\n{line}\n")
+}
+
+/// `3 architecture`, or the number alone.
+pub(super) fn step_label(step: &StepName) -> String {
+    if step.name.is_empty() {
+        format!("step {}", step.step)
+    } else {
+        format!("step {} - {}", step.step, escape(&step.name))
+    }
+}
+
+/// `step 2 of 9`, `step 2`, or that there is none yet.
+pub(super) fn progress_label(session: &SessionSummary) -> String {
+    match &session.progress {
+        Some(progress) => match progress.total {
+            Some(total) => format!("step {} of {total}", progress.step),
+            None => format!("step {}", progress.step),
+        },
+        None => "not begun".to_owned(),
+    }
+}
+
+/// What a checkpoint is, in a few letters.
+pub(super) fn status(checkpoint: &Checkpoint, style: &Style) -> (Role, String) {
+    let entry = &checkpoint.entry;
+    let (role, mark, word) = if entry.corrupted_at.is_some() {
+        (Role::Bad, Mark::Cross, "corr")
+    } else if !entry.valid {
+        (Role::Bad, Mark::Cross, "inval")
+    } else if checkpoint.current {
+        (Role::Here, Mark::Arrow, "curr")
+    } else if entry.is_safety() {
+        (Role::Faint, Mark::Tick, "safe")
+    } else {
+        (Role::Good, Mark::Tick, "")
+    };
+    let text = format!("{} {word}", style.mark(mark));
+    (role, text.trim_end().to_owned())
+}
+
+fn listing(checkpoints: &[Checkpoint], style: &Style) -> String {
+    let verbose = style.verbosity == Verbosity::Verbose;
+    let mut columns = vec![NUMBER, STEP, ID, TIMESTAMP, STATUS];
+    if verbose {
+        columns.push(DESCRIPTION);
+    }
+    let rows: Vec<_> = checkpoints
+        .iter()
+        .map(|checkpoint| {
+            let entry = &checkpoint.entry;
+            let (role, status) = status(checkpoint, style);
+            let mut cells = vec![
+                table::Cell::plain(&*checkpoint.number),
+                table::Cell::plain(escape(&entry.name)),
+                table::Cell::plain(entry.id.as_str()),
+                table::Cell::plain(seconds(entry.timestamp)),
+                table::Cell::with(role, status),
+            ];
+            if verbose {
+                cells.push(table::Cell::plain(describe(checkpoint)));
+            }
+            cells
+        })
+        .collect();
+    table(&columns, &rows, style)
+}
+
+/// The description, with the agents' turns where they were counted.
+fn describe(checkpoint: &Checkpoint) -> String {
+    if checkpoint.record_error.is_some() {
+        return "(the record cannot be read)".to_owned();
+    }
+    let mut text = escape(checkpoint.description.as_deref().unwrap_or_default());
+    if let Some(turns) = checkpoint.turn_count {
+        let gap = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{gap}({turns} turns)");
+    }
+    text
+}
+
+fn graph(rows: &[Row], checkpoints: &[Checkpoint], style: &Style) -> String {
+    let mut out = String::new();
+    for row in rows {
+        let checkpoint = row.entry.and_then(|place| checkpoints.get(place));
+        let mut line = String::new();
+        for cell in &row.cells {
+            line.push_str(cell_text(*cell, checkpoint, style.charset));
+        }
+        let Some(checkpoint) = checkpoint else {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            continue;
+        };
+        let entry = &checkpoint.entry;
+        let (role, status) = status(checkpoint, style);
+        let label = format!("{} {}", checkpoint.number, escape(&entry.name));
+        let rest = format!(" {}  {}", entry.id, seconds(entry.timestamp));
+        let described = describe(checkpoint);
+        let described = if described.is_empty() {
+            described
+        } else {
+            format!("  {described}")
+        };
+        let text = style.cut(
+            &format!("{line} {label} {rest}  {status}{described}"),
+            style.width,
+        );
+        // Colour is put on afterwards, so that cutting never meets an escape code.
+        let text = if text.contains(&status) {
+            text.replacen(&status, &style.paint(role, &status), 1)
+        } else {
+            text
+        };
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// A cell and what joins it to the next: two columns.
+fn cell_text(cell: Cell, checkpoint: Option<&Checkpoint>, charset: Charset) -> &'static str {
+    let is_valid = checkpoint.is_some_and(|checkpoint| checkpoint.entry.valid);
+    let is_current = checkpoint.is_some_and(|checkpoint| checkpoint.current);
+    match (charset, cell) {
+        (_, Cell::Empty) => "  ",
+        (Charset::Unicode, Cell::Node) if is_current => "◉ ",
+        (Charset::Unicode, Cell::Node) if is_valid => "● ",
+        (Charset::Unicode, Cell::Node) => "○ ",
+        (Charset::Unicode, Cell::Line) => "│ ",
+        (Charset::Unicode, Cell::Fork) => "├─",
+        (Charset::Unicode, Cell::Across) => "──",
+        (Charset::Unicode, Cell::Crossing) => "┼─",
+        (Charset::Unicode, Cell::Turn) => "╮ ",
+        (Charset::Ascii, Cell::Node) if is_current => "@ ",
+        (Charset::Ascii, Cell::Node) if is_valid => "* ",
+        (Charset::Ascii, Cell::Node) => "o ",
+        (Charset::Ascii, Cell::Line) => "| ",
+        (Charset::Ascii, Cell::Fork) => "|-",
+        (Charset::Ascii, Cell::Across) => "--",
+        (Charset::Ascii, Cell::Crossing) => "+-",
+        (Charset::Ascii, Cell::Turn) => ". ",
+    }
+}

@@ -1,0 +1,35 @@
+//! Reports as text or JSON. Pure: a report and a [`Style`] in, text out; `cli` writes it to a stream.
+//!
+//! Every name, path, topic and description that comes from a repository or a user goes through [`escape`].
+
+mod create;
+mod error;
+pub mod escape;
+pub mod json;
+mod list;
+mod note;
+mod session_info;
+mod sessions;
+mod show;
+mod start;
+mod state;
+mod status;
+pub mod style;
+pub mod table;
+pub mod time;
+
+use serde::Serialize;
+
+pub use create::CreateView;
+pub use error::ErrorView;
+pub use note::{Level, Note};
+pub use style::Style;
+
+/// A report that can be shown: as JSON by its fields, as text by what is below.
+pub trait Render: Serialize {
+    /// What was asked for; goes to stdout and ends with a newline, or is empty.
+    fn text(&self, style: &Style) -> String;
+
+    /// What should be known beside it; goes to stderr.
+    fn notes(&self, style: &Style) -> Vec<Note>;
+}

@@ -1,0 +1,87 @@
+//! Remarks beside an answer.
+
+use super::escape::escape;
+use super::style::{Role, Style};
+use crate::engine::recover::Recovered;
+use crate::engine::summary::Unfinished;
+
+/// How much a remark matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know; silenced by `-q`.
+    Info,
+    /// Never silenced.
+    Warning,
+}
+
+/// A remark beside an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// How much it matters.
+    pub level: Level,
+    /// The remark, fit to be shown.
+    pub text: String,
+}
+
+impl Note {
+    /// Good to know. The text is taken as it is.
+    #[must_use]
+    pub fn info(text: impl Into<String>) -> Self {
+        Self {
+            level: Level::Info,
+            text: text.into(),
+        }
+    }
+
+    /// Never silenced. The text is taken as it is.
+    #[must_use]
+    pub fn warning(text: impl Into<String>) -> Self {
+        Self {
+            level: Level::Warning,
+            text: text.into(),
+        }
+    }
+
+    /// As it is written to a stream, newline included.
+    #[must_use]
+    pub fn line(&self, style: &Style) -> String {
+        match self.level {
+            Level::Info => format!("{}\n", self.text),
+            Level::Warning => {
+                let word = style.paint(Role::Warning, "warning:");
+                format!("{word} {}\n", self.text)
+            }
+        }
+    }
+}
+
+/// The warnings of a report.
+pub(super) fn warnings(texts: &[String]) -> impl Iterator<Item = Note> {
+    texts.iter().map(|text| Note::warning(escape(text)))
+}
+
+/// What a command that only reads found unfinished.
+pub(super) fn unfinished(found: Option<&Unfinished>) -> Option<Note> {
+    let operation = escape(&found?.operation);
+    Some(Note::warning(format!(
+        "an operation ({operation}) is under way or was interrupted; \
+         the next command that writes finishes or undoes it"
+    )))
+}
+
+/// What a command that writes finished or undid first.
+pub(super) fn recovered(done: &[Recovered]) -> impl Iterator<Item = Note> {
+    done.iter().map(|recovered| {
+        Note::warning(match recovered {
+            Recovered::Completed { checkpoint } => {
+                format!(
+                    "an earlier command was interrupted; its checkpoint {checkpoint} is complete"
+                )
+            }
+            Recovered::Retracted { checkpoint } => format!(
+                "an earlier command was interrupted before its checkpoint {checkpoint} was made; \
+                 what it left is cleared away"
+            ),
+        })
+    })
+}

@@ -1,0 +1,129 @@
+//! How the answer to "where am I" is shown.
+
+use std::fmt::Write as _;
+
+use super::Render;
+use super::create::{counts, total};
+use super::escape::escape;
+use super::list::{progress_label, status, step_label};
+use super::note::{self, Note};
+use super::style::{Role, Style, Verbosity};
+use super::time::seconds;
+use crate::engine::status::StatusReport;
+
+impl Render for StatusReport {
+    fn text(&self, style: &Style) -> String {
+        let repository = &self.repository;
+        let head = repository
+            .head
+            .map_or_else(|| "no commit yet".to_owned(), |head| head.short());
+        let branch = repository.branch.as_deref().map_or_else(
+            || "detached".to_owned(),
+            |branch| format!("branch {}", escape(branch)),
+        );
+        let mut out = format!(
+            "Repository:  {}\nHEAD:        {branch} at {head}\n",
+            escape(&repository.work_tree)
+        );
+        for note in &repository.notes {
+            let _ = writeln!(out, "             {}", escape(note));
+        }
+        let Some(session) = &self.session else {
+            out.push_str("Session:     none yet\n");
+            out.push_str(&commands(&["start TOPIC", "cp-create"], style));
+            return out;
+        };
+        let _ = writeln!(
+            out,
+            "Session:     {} ({}, workflow {})",
+            session.session_id,
+            session.status,
+            escape(&session.workflow)
+        );
+        let _ = writeln!(out, "Topic:       {}", escape(&session.topic));
+        let _ = write!(out, "Progress:    {}", progress_label(session));
+        if let Some(next) = &session.next_step {
+            let _ = write!(out, ", next is {}", step_label(next));
+        }
+        out.push('\n');
+        let Some(current) = &self.current else {
+            out.push_str("Checkpoint:  none yet\n");
+            out.push_str(&commands(&["cp-create", "session-info"], style));
+            return out;
+        };
+        let _ = writeln!(
+            out,
+            "Checkpoint:  {} ({}, {})",
+            current.entry.id,
+            escape(&current.entry.name),
+            seconds(current.entry.timestamp)
+        );
+        if !current.entry.valid {
+            let (role, text) = status(current, style);
+            let _ = writeln!(out, "             {}", style.paint(role, &text));
+        }
+        let _ = writeln!(out, "Files:       {}", self.changes());
+        if style.verbosity == Verbosity::Verbose {
+            self.list_changes(style, &mut out);
+        }
+        out.push_str(&commands(
+            &["cp-create", "cp-list", "cp-show current"],
+            style,
+        ));
+        out
+    }
+
+    fn notes(&self, _: &Style) -> Vec<Note> {
+        let mut notes: Vec<Note> = note::warnings(&self.warnings).collect();
+        notes.extend(self.skipped.iter().map(|skipped| {
+            let reason = skipped.reason.as_str();
+            Note::warning(format!(
+                "a checkpoint would skip {}: {reason}",
+                escape(&skipped.path)
+            ))
+        }));
+        notes.extend(note::unfinished(self.unfinished.as_ref()));
+        notes
+    }
+}
+
+impl StatusReport {
+    fn changes(&self) -> String {
+        match &self.files {
+            None => "not compared".to_owned(),
+            Some(files) if total(files.totals) == 0 => "nothing changed since".to_owned(),
+            Some(files) => format!(
+                "{} changed since ({})",
+                total(files.totals),
+                counts(files.totals)
+            ),
+        }
+    }
+
+    fn list_changes(&self, style: &Style, out: &mut String) {
+        let Some(files) = &self.files else {
+            return;
+        };
+        for (role, sign, paths) in [
+            (Role::Good, '+', &files.created),
+            (Role::Warning, '~', &files.modified),
+            (Role::Bad, '-', &files.deleted),
+        ] {
+            for path in paths {
+                let line = style.paint(role, &format!("{sign} {}", escape(path)));
+                let _ = writeln!(out, "             {line}");
+            }
+        }
+        if files.truncated {
+            out.push_str("             … and more\n");
+        }
+    }
+}
+
+fn commands(names: &[&str], style: &Style) -> String {
+    if style.verbosity == Verbosity::Quiet {
+        return String::new();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("go-team {name}")).collect();
+    format!("Commands:\n  {}\n", names.join("   "))
+}
