@@ -105,4 +105,7 @@ pub trait Backend: Send + std::marker::Sync {
 
     /// Whether an object exists. Packs that came since the repository was opened need not be seen.
     fn exists(&self, id: &ObjectId) -> bool;
+
+    /// How long an object is; none when it is not there.
+    fn size(&self, id: &ObjectId) -> Option<u64>;
 }

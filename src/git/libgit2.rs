@@ -178,6 +178,12 @@ impl Backend for Libgit2 {
         };
         odb.exists_ext(oid, git2::OdbLookupFlags::NO_REFRESH)
     }
+
+    fn size(&self, id: &ObjectId) -> Option<u64> {
+        let repo = self.repo();
+        let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
+        Some(size as u64)
+    }
 }
 
 /// Creates the directories from `top` down to `dir`, so that each new name is on the disk too.

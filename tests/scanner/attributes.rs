@@ -196,15 +196,6 @@ fn clean_entries_are_kept_when_attributes_change() {
     let tree = report.record.git.tree.unwrap().to_string();
     let blob = repo.git(["cat-file", "-s", &format!("{tree}:crlf.txt")]);
     assert_eq!(blob, LF.len().to_string());
-    repo.git([
-        "-c",
-        "core.attributesFile=",
-        "update-index",
-        "--refresh",
-        "-q",
-        "--really-refresh",
-    ]);
-    repo.check();
     repo.remove(".gitattributes");
     repo.git(["update-index", "--refresh"]);
     repo.write(".gitattributes", "* text\n");

@@ -118,7 +118,7 @@ fn exclude_and_excludes_file() {
     repo.check();
     repo.config("core.excludesFile", "");
     repo.check();
-    repo.config("core.excludesFile", "a");
+    repo.config("core.excludesFile", "nowhere");
     repo.check_thrice();
 }
 

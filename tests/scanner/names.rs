@@ -62,7 +62,6 @@ fn odd_names() {
         ".g\u{200c}it",
         ".gitmodulesx",
         "$(x)",
-        "\\.git",
     ]
     .iter()
     .map(|name| name.as_bytes().to_vec())

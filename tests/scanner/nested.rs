@@ -114,7 +114,7 @@ fn nested_repositories() {
     repo.check_thrice();
     repo.remove("n/.git");
     repo.check_tree();
-    repo.git(["rm", "-q", "--cached", "n"]);
+    repo.git(["rm", "-q", "-f", "--cached", "n"]);
     repo.check();
     repo.remove("d/n/.git");
     repo.check_thrice();

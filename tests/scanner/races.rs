@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use go_team::git::skip::SkipReason;
 
-use super::repo::{TestRepo, checkpoint};
+use super::repo::{TestRepo, checkpoint, let_time_pass};
 
 fn recorded(repo: &TestRepo, path: &str) -> String {
     let report = checkpoint(&repo.workspace());
@@ -52,7 +52,8 @@ fn a_time_set_back() {
     repo.age(1000).commit_all();
     let time = repo.path("f").metadata().unwrap().modified().unwrap();
     for content in ["bbbb", "cccc", "dddd"] {
-        repo.check();
+        let_time_pass();
+        checkpoint(&repo.workspace());
         repo.write("f", content);
         fs::File::options()
             .write(true)

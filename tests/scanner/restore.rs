@@ -41,7 +41,12 @@ pub fn assert_exact(repo: &TestRepo, report: &CreateReport) {
         lay_raw(repo, &format!("{sidecar}:raw"), &out);
     }
     for path in &extras.absent {
-        let _ = fs::remove_file(out.join(path_of(path)));
+        let path = out.join(path_of(path));
+        let _ = fs::remove_dir_all(&path);
+        let _ = fs::remove_file(&path);
+        for above in path.ancestors().skip(1).take_while(|dir| *dir != out) {
+            let _ = fs::remove_dir(above);
+        }
     }
     for path in &extras.empty_directories {
         fs::create_dir_all(out.join(path_of(path))).unwrap();
@@ -220,26 +225,31 @@ fn remove_ignored(
     items: &mut BTreeMap<Vec<u8>, Item>,
     restored: &BTreeMap<Vec<u8>, Item>,
 ) {
-    let unknown: Vec<u8> = items
-        .keys()
-        .filter(|path| !restored.contains_key(*path))
-        .flat_map(|path| path.iter().copied().chain([0]))
-        .collect();
-    if unknown.is_empty() {
-        return;
-    }
-    let mut command = repo.command(&repo.root());
-    command.args(["check-ignore", "-z", "--stdin"]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || input.write_all(&unknown).unwrap());
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    for path in output.stdout.split(|byte| *byte == 0) {
-        items.remove(path);
+    // Of an ignored directory, tracked files count, but not the directory itself.
+    for (is_dir, options) in [(false, "-z"), (true, "--no-index")] {
+        let unknown: Vec<u8> = items
+            .iter()
+            .filter(|(path, item)| {
+                !restored.contains_key(*path) && matches!(item, Item::Dir { .. }) == is_dir
+            })
+            .flat_map(|(path, _)| path.iter().copied().chain([0]))
+            .collect();
+        if unknown.is_empty() {
+            continue;
+        }
+        let mut command = repo.command(&repo.root());
+        command.args(["check-ignore", "-z", "--stdin", options]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || input.write_all(&unknown).unwrap());
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        for path in output.stdout.split(|byte| *byte == 0) {
+            items.remove(path);
+        }
     }
 }
