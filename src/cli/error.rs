@@ -24,12 +24,18 @@ pub enum Exit {
     Failure,
     /// The arguments or the input are wrong.
     Usage,
+    /// Something that was checked is not as it should be.
+    Invalid,
     /// There is no such session, checkpoint, value or file.
     NotFound,
+    /// The user said no.
+    Cancelled,
     /// Another process is at work.
     Busy,
     /// go-team does not work in this repository.
     Refused,
+    /// The user interrupted it.
+    Interrupted,
 }
 
 impl Exit {
@@ -40,9 +46,12 @@ impl Exit {
             Self::Ok => 0,
             Self::Failure => 1,
             Self::Usage => 2,
+            Self::Invalid => 3,
             Self::NotFound => 4,
+            Self::Cancelled => 5,
             Self::Busy => 6,
             Self::Refused => 7,
+            Self::Interrupted => 130,
         }
     }
 }

@@ -14,15 +14,14 @@ use crate::engine::status::StatusReport;
 impl Render for StatusReport {
     fn text(&self, style: &Style) -> String {
         let repository = &self.repository;
-        let head = repository
-            .head
-            .map_or_else(|| "no commit yet".to_owned(), |head| head.short());
-        let branch = repository.branch.as_deref().map_or_else(
-            || "detached".to_owned(),
-            |branch| format!("branch {}", escape(branch)),
-        );
+        let head = match (&repository.branch, &repository.head) {
+            (Some(branch), Some(head)) => format!("branch {} at {}", escape(branch), head.short()),
+            (Some(branch), None) => format!("branch {}", escape(branch)),
+            (None, Some(head)) => head.short(),
+            (None, None) => "nowhere".to_owned(),
+        };
         let mut out = format!(
-            "Repository:  {}\nHEAD:        {branch} at {head}\n",
+            "Repository:  {}\nHEAD:        {head}\n",
             escape(&repository.work_tree)
         );
         for note in &repository.notes {
