@@ -259,6 +259,7 @@ fn a_journal() {
         session: session(),
         checkpoint: record().id.clone(),
         keep: Some("pack-0101".to_owned()),
+        prune: Vec::new(),
         started_at: at(900),
     });
     assert_eq!(

@@ -4,7 +4,10 @@
 //! costs time and nothing else. It is written aside and renamed, so that two processes may use it at once.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
+
+use rayon::prelude::*;
 
 use super::index::Stage;
 use super::node::{Dir, Disk, Entry, File, IndexFacts};
@@ -15,7 +18,9 @@ use super::{Error, IoContext as _};
 use crate::model::digest::Sha256Digest;
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
-const MAGIC: &[u8; 8] = b"GTSTAT\0\x01";
+/// How much of the file is in memory at once.
+const CHUNK: usize = 64 * 1024;
+const MAGIC: &[u8; 8] = b"GTSTAT\0\x04";
 
 /// The commit whose ref keeps the cached objects alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,58 +46,62 @@ pub(super) struct Cache {
 impl Cache {
     /// Reads a cache; none when there is none that can be used.
     pub fn load(path: &Path, format: ObjectFormat) -> Option<Self> {
-        let bytes = fs::read(path).ok()?;
-        Self::decode(&bytes, format)
+        Self::decode(&fs::read(path).ok()?, format)
     }
 
     /// Replaces the cache. It is not synced: one that a power cut tears is recognised.
     pub fn store(&self, path: &Path, format: ObjectFormat) -> Result<(), Error> {
         let dir = path.parent().expect("a cache lies in a directory");
-        let file = tempfile::Builder::new()
+        let temporary = tempfile::Builder::new()
             .prefix(".tmp-cache-")
-            .tempfile_in(dir)
-            .at("create temporary file in", dir)?;
-        fs::write(file.path(), self.encode(format)).at("write", file.path())?;
+            .tempfile_in(dir);
+        let file = temporary.at("create temporary file in", dir)?;
+        self.encode(file.as_file(), format)
+            .at("write", file.path())?;
         file.persist(path)
             .map_err(|error| error.error)
             .at("replace", path)?;
         Ok(())
     }
 
-    fn encode(&self, format: ObjectFormat) -> Vec<u8> {
-        let mut out = Writer(Vec::with_capacity(1 << 16));
-        out.0.extend_from_slice(MAGIC);
-        out.u32(u32::try_from(format.len()).expect("20 or 32"));
-        out.bytes(self.anchor.reference.as_bytes());
-        out.id(&self.anchor.commit);
-        out.option(self.index.as_ref(), Writer::stamp);
-        out.0.extend_from_slice(self.ignore_print.as_bytes());
-        out.0.extend_from_slice(self.convert_print.as_bytes());
-        out.count(self.conflicts.len());
+    fn encode(&self, out: impl Write, format: ObjectFormat) -> io::Result<()> {
+        let mut out = Writer {
+            out,
+            chunk: Vec::with_capacity(CHUNK),
+            crc: crc32fast::Hasher::new(),
+            last: Stamp::default(),
+        };
+        out.raw(MAGIC)?;
+        out.number(format.len() as u64)?;
+        out.bytes(self.anchor.reference.as_bytes())?;
+        out.raw(self.anchor.commit.as_bytes())?;
+        out.optional_stamp(self.index.as_ref())?;
+        out.raw(self.ignore_print.as_bytes())?;
+        out.raw(self.convert_print.as_bytes())?;
+        out.number(self.conflicts.len() as u64)?;
         for conflict in &self.conflicts {
-            out.bytes(&conflict.path);
-            out.u8(conflict.stage);
+            out.bytes(&conflict.path)?;
+            out.byte(conflict.stage)?;
             out.entry(&Entry {
                 mode: conflict.mode,
                 id: conflict.id,
-            });
+            })?;
         }
-        out.dir(&self.root);
-        let crc = crc32fast::hash(&out.0);
-        out.u32(crc);
-        out.0
+        out.dir(&self.root, 0)?;
+        out.finish()
     }
 
     fn decode(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
         let (body, crc) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
-        if crc32fast::hash(body).to_le_bytes() != crc || !body.starts_with(MAGIC) {
+        if crc32fast::hash(body).to_le_bytes() != crc {
             return None;
         }
         let mut input = Reader {
-            rest: &body[MAGIC.len()..],
-            id_length: format.len(),
+            rest: body,
+            last: Stamp::default(),
+            format,
         };
-        if input.u32()? as usize != format.len() {
+        if input.array::<8>()? != *MAGIC || input.number()? != format.len() as u64 {
             return None;
         }
         let reference = String::from_utf8(input.bytes()?.to_vec()).ok()?;
@@ -100,13 +109,13 @@ impl Cache {
             reference,
             commit: input.id()?,
         };
-        let index = input.option(Reader::stamp)?;
-        let ignore_print = Sha256Digest::from_bytes(input.take(32)?.try_into().ok()?);
-        let convert_print = Sha256Digest::from_bytes(input.take(32)?.try_into().ok()?);
+        let index = input.optional_stamp()?;
+        let ignore_print = Sha256Digest::from_bytes(input.array()?);
+        let convert_print = Sha256Digest::from_bytes(input.array()?);
         let mut conflicts = Vec::new();
-        for _ in 0..input.u32()? {
+        for _ in 0..input.number()? {
             let path = input.bytes()?.to_vec();
-            let stage = input.u8()?;
+            let stage = input.byte()?;
             let Entry { mode, id } = input.entry()?;
             conflicts.push(Stage {
                 path,
@@ -115,8 +124,8 @@ impl Cache {
                 id,
             });
         }
-        let root = input.dir(0)?;
-        input.rest.is_empty().then_some(Self {
+        let root = input.whole_dir(0)?;
+        Some(Self {
             anchor,
             index,
             ignore_print,
@@ -127,110 +136,177 @@ impl Cache {
     }
 }
 
-struct Writer(Vec<u8>);
+/// Writes numbers in seven-bit groups and stamps as differences from the stamp before: neighbours are alike.
+struct Writer<W> {
+    out: W,
+    chunk: Vec<u8>,
+    crc: crc32fast::Hasher,
+    last: Stamp,
+}
 
-impl Writer {
-    fn u8(&mut self, value: u8) {
-        self.0.push(value);
+impl<W: Write> Writer<W> {
+    fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.chunk.len() + bytes.len() > CHUNK {
+            self.flush()?;
+        }
+        self.chunk.extend_from_slice(bytes);
+        Ok(())
     }
 
-    fn u32(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+    fn flush(&mut self) -> io::Result<()> {
+        self.crc.update(&self.chunk);
+        self.out.write_all(&self.chunk)?;
+        self.chunk.clear();
+        Ok(())
     }
 
-    fn count(&mut self, value: usize) {
-        self.u32(u32::try_from(value).expect("fewer than 2^32 entries"));
+    fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        self.out.write_all(&self.crc.finalize().to_le_bytes())
     }
 
-    fn bytes(&mut self, value: &[u8]) {
-        self.count(value.len());
-        self.0.extend_from_slice(value);
+    fn byte(&mut self, value: u8) -> io::Result<()> {
+        self.raw(&[value])
     }
 
-    fn id(&mut self, id: &ObjectId) {
-        self.0.extend_from_slice(id.as_bytes());
-    }
-
-    fn option<T>(&mut self, value: Option<&T>, write: impl FnOnce(&mut Self, &T)) {
-        self.u8(u8::from(value.is_some()));
-        if let Some(value) = value {
-            write(self, value);
+    fn number(&mut self, mut value: u64) -> io::Result<()> {
+        let mut bytes = [0; 10];
+        let mut length = 0;
+        loop {
+            let more = value > 0x7f;
+            bytes[length] = (value & 0x7f) as u8 | u8::from(more) << 7;
+            length += 1;
+            value >>= 7;
+            if !more {
+                return self.raw(&bytes[..length]);
+            }
         }
     }
 
-    fn stamp(&mut self, stamp: &Stamp) {
-        self.0.extend_from_slice(&stamp.mtime.to_le_bytes());
-        self.0.extend_from_slice(&stamp.ctime.to_le_bytes());
-        self.0.extend_from_slice(&stamp.ino.to_le_bytes());
-        self.0.extend_from_slice(&stamp.size.to_le_bytes());
-        self.u32(stamp.mode);
+    fn bytes(&mut self, value: &[u8]) -> io::Result<()> {
+        self.number(value.len() as u64)?;
+        self.raw(value)
     }
 
-    fn entry(&mut self, entry: &Entry) {
-        self.u8(entry.mode as u8);
-        self.id(&entry.id);
+    fn stamp(&mut self, stamp: &Stamp) -> io::Result<()> {
+        let last = std::mem::replace(&mut self.last, *stamp);
+        self.number(folded(stamp.mtime.wrapping_sub(last.mtime)))?;
+        self.number(folded(stamp.ctime.wrapping_sub(stamp.mtime)))?;
+        self.number(folded(stamp.ino.wrapping_sub(last.ino).cast_signed()))?;
+        self.number(stamp.size)?;
+        self.number(u64::from(stamp.mode ^ last.mode))
     }
 
-    fn file(&mut self, file: &File) {
-        self.bytes(&file.name);
-        self.stamp(&file.stamp);
-        // Most files are tracked, clean and in the tree as in the index: one byte says so.
-        let plain = file
+    fn optional_stamp(&mut self, stamp: Option<&Stamp>) -> io::Result<()> {
+        self.byte(u8::from(stamp.is_some()))?;
+        stamp.map_or(Ok(()), |stamp| self.stamp(stamp))
+    }
+
+    fn optional_id(&mut self, id: Option<&ObjectId>) -> io::Result<()> {
+        self.byte(u8::from(id.is_some()))?;
+        id.map_or(Ok(()), |id| self.raw(id.as_bytes()))
+    }
+
+    fn entry(&mut self, entry: &Entry) -> io::Result<()> {
+        self.byte(entry.mode as u8)?;
+        self.raw(entry.id.as_bytes())
+    }
+
+    fn file(&mut self, file: &File) -> io::Result<()> {
+        self.bytes(&file.name)?;
+        self.stamp(&file.stamp)?;
+        // Most files are tracked, clean and in the tree as in the index.
+        let as_index = file
             .index
             .is_some_and(|facts| facts.flags == 0 && Some(facts.entry) == file.tree);
-        self.u8(u8::from(file.trusted) | u8::from(plain) << 1);
-        self.option(file.tree.as_ref(), Self::entry);
-        if !plain {
-            self.option(file.index.as_ref(), |out, facts| {
-                out.u8(facts.flags);
-                out.entry(&facts.entry);
-            });
+        let disk = match &file.disk {
+            Disk::AsTree => 0,
+            Disk::Raw(_) => 1,
+            Disk::Absent => 2,
+            Disk::Skipped(_) => 3,
+            Disk::Excluded => 4,
+        };
+        let bits = u8::from(file.trusted)
+            | u8::from(as_index) << 1
+            | u8::from(file.tree.is_some()) << 2
+            | u8::from(file.index.is_some()) << 3
+            | disk << 4;
+        self.byte(bits)?;
+        if let Some(entry) = &file.tree {
+            self.entry(entry)?;
+        }
+        if let Some(facts) = file.index.filter(|_| !as_index) {
+            self.byte(facts.flags)?;
+            self.entry(&facts.entry)?;
         }
         match &file.disk {
-            Disk::AsTree => self.u8(0),
-            Disk::Raw(entry) => {
-                self.u8(1);
-                self.entry(entry);
-            }
-            Disk::Absent => self.u8(2),
-            Disk::Skipped(reason) => {
-                self.u8(3);
-                self.u8(reason.number());
-            }
-            Disk::Excluded => self.u8(4),
+            Disk::Raw(entry) => self.entry(entry),
+            Disk::Skipped(reason) => self.byte(reason.number()),
+            _ => Ok(()),
         }
     }
 
-    fn dir(&mut self, dir: &Dir) {
-        self.bytes(&dir.name);
-        self.stamp(&dir.stamp);
-        self.u8(u8::from(dir.trusted)
-            | u8::from(dir.on_disk) << 1
-            | u8::from(dir.ignored) << 2
-            | u8::from(dir.unreadable) << 3);
+    /// Below the uppermost directories each one is written apart, with its length before it, so that several threads
+    /// can read them.
+    fn dir(&mut self, dir: &Dir, depth: usize) -> io::Result<()> {
+        self.bytes(&dir.name)?;
+        self.stamp(&dir.stamp)?;
+        let bits = [dir.trusted, dir.on_disk, dir.ignored, dir.unreadable];
+        self.byte(
+            bits.iter()
+                .enumerate()
+                .map(|(at, bit)| u8::from(*bit) << at)
+                .sum(),
+        )?;
         for control in &dir.controls {
-            self.option(control.as_ref(), Self::stamp);
+            self.optional_stamp(control.as_ref())?;
         }
-        self.option(dir.tree.as_ref(), Self::id);
-        self.option(dir.staged.as_ref(), Self::id);
-        self.count(dir.files.len());
+        self.optional_id(dir.tree.as_ref())?;
+        self.optional_id(dir.staged.as_ref().filter(|_| dir.staged != dir.tree))?;
+        self.byte(u8::from(dir.staged == dir.tree))?;
+        self.number(dir.files.len() as u64)?;
         for file in &dir.files {
-            self.file(file);
+            self.file(file)?;
         }
-        self.count(dir.dirs.len());
+        self.number(dir.dirs.len() as u64)?;
         for dir in &dir.dirs {
-            self.dir(dir);
+            if depth < SHARED_LEVELS {
+                let mut part = Writer {
+                    out: Vec::new(),
+                    chunk: Vec::new(),
+                    crc: crc32fast::Hasher::new(),
+                    last: Stamp::default(),
+                };
+                part.dir(dir, depth + 1)?;
+                part.flush()?;
+                self.bytes(&part.out)?;
+            } else {
+                self.dir(dir, depth + 1)?;
+            }
         }
+        Ok(())
     }
+}
+
+/// A signed number with its sign in the lowest bit, so that small ones stay small.
+fn folded(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
+}
+
+fn unfolded(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 struct Reader<'a> {
     rest: &'a [u8],
-    id_length: usize,
+    last: Stamp,
+    format: ObjectFormat,
 }
 
 /// Deeper than any path the operating system takes.
 const MAX_DEPTH: usize = 4096;
+/// The directories down to this depth are read by several threads.
+const SHARED_LEVELS: usize = 2;
 
 impl<'a> Reader<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -239,60 +315,86 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    fn u8(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
     }
 
-    fn u32(&mut self) -> Option<u32> {
-        self.take(4)
-            .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+    fn byte(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[byte]| byte)
     }
 
-    fn u64(&mut self) -> Option<u64> {
-        self.take(8)
-            .map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
-    }
-
-    fn i64(&mut self) -> Option<i64> {
-        self.take(8)
-            .map(|bytes| i64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+    fn number(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
     }
 
     fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = self.u32()? as usize;
+        let length = usize::try_from(self.number()?).ok()?;
         self.take(length)
     }
 
     fn id(&mut self) -> Option<ObjectId> {
-        let raw = self.take(self.id_length)?;
+        let raw = self.take(self.format.len())?;
         ObjectId::from_bytes(raw).ok()
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        match self.byte()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
+    fn stamp(&mut self) -> Option<Stamp> {
+        let last = self.last;
+        let mtime = last.mtime.wrapping_add(unfolded(self.number()?));
+        let ctime = mtime.wrapping_add(unfolded(self.number()?));
+        let ino = last
+            .ino
+            .wrapping_add(unfolded(self.number()?).cast_unsigned());
+        let size = self.number()?;
+        let mode = last.mode ^ u32::try_from(self.number()?).ok()?;
+        self.last = Stamp {
+            mtime,
+            ctime,
+            ino,
+            size,
+            mode,
+        };
+        Some(self.last)
     }
 
     #[allow(
         clippy::option_option,
         reason = "the outer one is about reading, the inner one is the value"
     )]
-    fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        match self.u8()? {
-            0 => Some(None),
-            1 => read(self).map(Some),
-            _ => None,
-        }
+    fn optional_stamp(&mut self) -> Option<Option<Stamp>> {
+        Some(if self.flag()? {
+            Some(self.stamp()?)
+        } else {
+            None
+        })
     }
 
-    fn stamp(&mut self) -> Option<Stamp> {
-        Some(Stamp {
-            mtime: self.i64()?,
-            ctime: self.i64()?,
-            ino: self.u64()?,
-            size: self.u64()?,
-            mode: self.u32()?,
-        })
+    #[allow(
+        clippy::option_option,
+        reason = "the outer one is about reading, the inner one is the value"
+    )]
+    fn optional_id(&mut self) -> Option<Option<ObjectId>> {
+        Some(if self.flag()? { Some(self.id()?) } else { None })
     }
 
     fn entry(&mut self) -> Option<Entry> {
         Some(Entry {
-            mode: Mode::from_number(self.u8()?)?,
+            mode: Mode::from_number(self.byte()?)?,
             id: self.id()?,
         })
     }
@@ -300,26 +402,28 @@ impl<'a> Reader<'a> {
     fn file(&mut self) -> Option<File> {
         let name = self.bytes()?.into();
         let stamp = self.stamp()?;
-        let bits = self.u8()?;
-        let tree = self.option(Self::entry)?;
-        let index = if bits & 2 != 0 {
-            Some(IndexFacts {
+        let bits = self.byte()?;
+        let tree = if bits & 4 != 0 {
+            Some(self.entry()?)
+        } else {
+            None
+        };
+        let index = match (bits & 8 != 0, bits & 2 != 0) {
+            (false, _) => None,
+            (true, true) => Some(IndexFacts {
                 entry: tree?,
                 flags: 0,
-            })
-        } else {
-            self.option(|input| {
-                Some(IndexFacts {
-                    flags: input.u8()?,
-                    entry: input.entry()?,
-                })
-            })?
+            }),
+            (true, false) => Some(IndexFacts {
+                flags: self.byte()?,
+                entry: self.entry()?,
+            }),
         };
-        let disk = match self.u8()? {
+        let disk = match bits >> 4 {
             0 => Disk::AsTree,
             1 => Disk::Raw(self.entry()?),
             2 => Disk::Absent,
-            3 => Disk::Skipped(SkipReason::from_number(self.u8()?)?),
+            3 => Disk::Skipped(SkipReason::from_number(self.byte()?)?),
             4 => Disk::Excluded,
             _ => return None,
         };
@@ -333,34 +437,67 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Room for so many values, each of which takes at least `bytes` bytes of what is left to read.
+    fn room<T>(&self, count: u64, bytes: usize) -> Vec<T> {
+        let possible = (self.rest.len() / bytes) as u64;
+        Vec::with_capacity(usize::try_from(count.min(possible)).unwrap_or(0))
+    }
+
+    /// A directory that is all there is to read.
+    fn whole_dir(mut self, depth: usize) -> Option<Dir> {
+        let dir = self.dir(depth)?;
+        self.rest.is_empty().then_some(dir)
+    }
+
+    fn dirs(&mut self, depth: usize) -> Option<Vec<Dir>> {
+        let count = self.number()?;
+        if depth < SHARED_LEVELS {
+            let mut parts: Vec<Self> = self.room(count, 12);
+            for _ in 0..count {
+                parts.push(Self {
+                    rest: self.bytes()?,
+                    last: Stamp::default(),
+                    format: self.format,
+                });
+            }
+            return parts
+                .into_par_iter()
+                .with_min_len(4)
+                .map(|part| part.whole_dir(depth + 1))
+                .collect();
+        }
+        let mut dirs = self.room(count, 12);
+        for _ in 0..count {
+            dirs.push(self.dir(depth + 1)?);
+        }
+        Some(dirs)
+    }
+
     fn dir(&mut self, depth: usize) -> Option<Dir> {
         if depth > MAX_DEPTH {
             return None;
         }
         let name = self.bytes()?.into();
         let stamp = self.stamp()?;
-        let bits = self.u8()?;
-        let controls = [self.option(Self::stamp)?, self.option(Self::stamp)?];
-        let tree = self.option(Self::id)?;
-        let staged = self.option(Self::id)?;
-        let count = self.u32()? as usize;
-        let mut files = Vec::with_capacity(count.min(self.rest.len() / 40));
+        let bits = self.byte()?;
+        let controls = [self.optional_stamp()?, self.optional_stamp()?];
+        let tree = self.optional_id()?;
+        let staged = self.optional_id()?;
+        let staged = if self.flag()? { tree } else { staged };
+        let count = self.number()?;
+        let mut files = self.room(count, 27);
         for _ in 0..count {
             files.push(self.file()?);
         }
-        let count = self.u32()? as usize;
-        let mut dirs = Vec::with_capacity(count.min(self.rest.len() / 40));
-        for _ in 0..count {
-            dirs.push(self.dir(depth + 1)?);
-        }
-        let flag = |bit: u8| bits & bit != 0;
+        let dirs = self.dirs(depth)?;
+        let flag = |bit: u8| bits & (1 << bit) != 0;
         Some(Dir {
             name,
             stamp,
-            trusted: flag(1),
-            on_disk: flag(2),
-            ignored: flag(4),
-            unreadable: flag(8),
+            trusted: flag(0),
+            on_disk: flag(1),
+            ignored: flag(2),
+            unreadable: flag(3),
             controls,
             tree,
             staged,
@@ -374,6 +511,20 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn decode_as(bytes: &[u8], format: ObjectFormat) -> Option<Cache> {
+        Cache::decode(bytes, format)
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Cache> {
+        decode_as(bytes, ObjectFormat::Sha1)
+    }
+
+    fn encode(cache: &Cache) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        cache.encode(&mut bytes, ObjectFormat::Sha1).unwrap();
+        bytes
+    }
 
     fn sample() -> Cache {
         let id = |byte| ObjectId::from_bytes(&[byte; 20]).unwrap();
@@ -439,26 +590,22 @@ mod tests {
     #[test]
     fn round_trip() {
         let cache = sample();
-        let bytes = cache.encode(ObjectFormat::Sha1);
-        assert_eq!(Cache::decode(&bytes, ObjectFormat::Sha1), Some(cache));
-        assert_eq!(Cache::decode(&bytes, ObjectFormat::Sha256), None);
+        let bytes = encode(&cache);
+        assert_eq!(decode(&bytes), Some(cache));
+        assert_eq!(decode_as(&bytes, ObjectFormat::Sha256), None);
     }
 
     #[test]
     fn damage_is_recognised() {
-        let bytes = sample().encode(ObjectFormat::Sha1);
+        let bytes = encode(&sample());
         for cut in 0..bytes.len() {
-            assert_eq!(Cache::decode(&bytes[..cut], ObjectFormat::Sha1), None);
+            assert_eq!(decode(&bytes[..cut]), None);
         }
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut flipped = bytes.clone();
                 flipped[at] ^= 1 << bit;
-                assert_eq!(
-                    Cache::decode(&flipped, ObjectFormat::Sha1),
-                    None,
-                    "byte {at} bit {bit}"
-                );
+                assert_eq!(decode(&flipped), None, "byte {at} bit {bit}");
             }
         }
     }
@@ -467,11 +614,11 @@ mod tests {
         #[test]
         fn any_body_with_a_right_checksum_is_survived(body: Vec<u8>) {
             let mut bytes = MAGIC.to_vec();
-            bytes.extend_from_slice(&20u32.to_le_bytes());
+            bytes.push(20);
             bytes.extend_from_slice(&body);
             let crc = crc32fast::hash(&bytes);
             bytes.extend_from_slice(&crc.to_le_bytes());
-            let _ = Cache::decode(&bytes, ObjectFormat::Sha1);
+            let _ = decode(&bytes);
         }
     }
 }

@@ -2,10 +2,70 @@
 //!
 //! The same values are what the stat cache stores, so that a scan takes the old nodes and changes only what moved.
 
+use std::ops::Deref;
+
 use super::skip::SkipReason;
 use super::stamp::Stamp;
 use super::tree::Mode;
 use crate::model::object_id::ObjectId;
+
+/// A name. Most names are short and lie in the node itself: a scan of many files touches no more memory than it must.
+#[derive(Clone)]
+pub(super) enum Name {
+    Short {
+        length: u8,
+        bytes: [u8; Name::SHORT],
+    },
+    Long(Box<[u8]>),
+}
+
+impl Name {
+    const SHORT: usize = 22;
+}
+
+impl Default for Name {
+    fn default() -> Self {
+        [].as_slice().into()
+    }
+}
+
+impl From<&[u8]> for Name {
+    fn from(name: &[u8]) -> Self {
+        match u8::try_from(name.len()) {
+            Ok(length) if name.len() <= Self::SHORT => {
+                let mut bytes = [0; Self::SHORT];
+                bytes[..name.len()].copy_from_slice(name);
+                Self::Short { length, bytes }
+            }
+            _ => Self::Long(name.into()),
+        }
+    }
+}
+
+impl Deref for Name {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Short { length, bytes } => &bytes[..usize::from(*length)],
+            Self::Long(bytes) => bytes,
+        }
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Name {}
+
+impl std::fmt::Debug for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(self))
+    }
+}
 
 /// What a tree or the index holds for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +119,7 @@ pub(super) enum Disk {
 /// A file, link or nested repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File {
-    pub name: Box<[u8]>,
+    pub name: Name,
     pub stamp: Stamp,
     /// Whether an equal stamp means equal content.
     pub trusted: bool,
@@ -72,7 +132,7 @@ pub(super) struct File {
 /// A directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Dir {
-    pub name: Box<[u8]>,
+    pub name: Name,
     pub stamp: Stamp,
     /// Whether an equal stamp means equal names.
     pub trusted: bool,

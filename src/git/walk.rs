@@ -210,53 +210,43 @@ impl<'a> Walk<'a> {
         above: Above,
     ) -> Result<bool, Error> {
         let below = self.below(node, tracked, above);
-        let old_files = std::mem::take(&mut node.files);
-        let look = |old: File| {
+        let moved = self.moved_files(&node.files, path, tracked, below);
+        let mut still_same = true;
+        let look = |at: usize| {
+            let old = &node.files[at];
             let mut file_path = path.to_vec();
             push(&mut file_path, &old.name);
             let in_index = match tracked {
                 None => old.index.map_or(InIndex::No, InIndex::Facts),
                 Some(tracked) => find_tracked(tracked, &old.name, self.index)?,
             };
-            let before = (old.tree, old.index);
-            let is_link = old
-                .tree
-                .or(in_index.facts().map(|facts| facts.entry))
-                .is_some_and(|entry| entry.mode == Mode::Gitlink);
-            let is_nested = is_link || old.disk == Disk::Skipped(SkipReason::NestedWithoutCommit);
-            let name = old.name.clone();
-            let new = if is_nested {
-                self.nested(&file_path, &name, in_index)?
+            let new = if is_nested(old, in_index) {
+                self.nested(&file_path, &old.name, in_index)?
             } else {
-                self.file(&file_path, &name, Some(old), in_index, below)?
+                self.file(&file_path, &old.name, Some(old.clone()), in_index, below)?
             };
-            Ok((before, new))
+            Ok((at, new))
         };
-        let looked: Vec<Result<_, Error>> = if old_files.len() > SHARE_FROM {
-            old_files
-                .into_par_iter()
-                .with_min_len(16)
-                .map(look)
-                .collect()
+        let looked: Vec<Result<(usize, Option<File>), Error>> = if moved.len() > SHARE_FROM {
+            moved.into_par_iter().with_min_len(16).map(look).collect()
         } else {
-            old_files.into_iter().map(look).collect()
+            moved.into_iter().map(look).collect()
         };
-        let mut still_same = true;
-        let mut files = Vec::with_capacity(looked.len());
-        for item in looked {
-            let ((tree, index), new) = item?;
+        for item in looked.into_iter().rev() {
+            let (at, new) = item?;
             match new {
                 Some(new) => {
-                    node.dirty |= new.tree != tree || new.index != index;
-                    files.push(new);
+                    let old = &node.files[at];
+                    node.dirty |= new.tree != old.tree || new.index != old.index;
+                    node.files[at] = new;
                 }
                 None => {
                     still_same = false;
                     node.dirty = true;
+                    node.files.remove(at);
                 }
             }
         }
-        node.files = files;
         let old_dirs = std::mem::take(&mut node.dirs);
         let visited: Vec<Result<Visited, Error>> = old_dirs
             .into_par_iter()
@@ -289,6 +279,52 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(still_same)
+    }
+
+    /// Which files are not exactly as the last scan left them. This is all that happens to most files.
+    fn moved_files(
+        &self,
+        files: &[File],
+        path: &[u8],
+        tracked: Option<&Tracked<'a>>,
+        below: Above,
+    ) -> Vec<usize> {
+        let is_same = |full: &[u8], file: &File| {
+            let facts_hold = tracked.is_none_or(|tracked| {
+                let found = tracked
+                    .files
+                    .binary_search_by(|other| other.name.cmp(&file.name));
+                found.ok().map(|at| tracked.files[at].facts) == file.index
+            });
+            file.trusted
+                && facts_hold
+                && lstat(self.root(), full).is_ok_and(|stamp| stamp == file.stamp)
+        };
+        if below.reconvert {
+            return (0..files.len()).collect();
+        }
+        let look = |(start, files): (usize, &[File])| {
+            let mut full = path.to_vec();
+            let mut moved = Vec::new();
+            for (at, file) in files.iter().enumerate() {
+                let length = push(&mut full, &file.name);
+                if !is_same(&full, file) {
+                    moved.push(start + at);
+                }
+                full.truncate(length);
+            }
+            self.progress
+                .files
+                .fetch_add((files.len() - moved.len()) as u64, Ordering::Relaxed);
+            moved
+        };
+        if files.len() <= SHARE_FROM {
+            return look((0, files));
+        }
+        let chunks = files.par_chunks(SHARE_FROM).enumerate();
+        chunks
+            .flat_map_iter(|(nth, files)| look((nth * SHARE_FROM, files)))
+            .collect()
     }
 
     fn below(&self, node: &Dir, tracked: Option<&Tracked<'a>>, above: Above) -> Above {
@@ -478,9 +514,9 @@ impl<'a> Walk<'a> {
         }
         let old_dirs = std::mem::take(&mut node.dirs);
         let had_dirs = old_dirs.len();
-        let mut old_dirs: std::collections::HashMap<Box<[u8]>, Dir> = old_dirs
+        let mut old_dirs: std::collections::HashMap<Vec<u8>, Dir> = old_dirs
             .into_iter()
-            .map(|dir| (dir.name.clone(), dir))
+            .map(|dir| (dir.name.to_vec(), dir))
             .collect();
         let jobs: Vec<_> = judged
             .dirs
@@ -712,6 +748,13 @@ impl<'a> Walk<'a> {
 }
 
 const CONTROLS: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+
+/// Whether a known name is looked at as a repository.
+fn is_nested(old: &File, in_index: InIndex<'_>) -> bool {
+    let entry = old.tree.or(in_index.facts().map(|facts| facts.entry));
+    entry.is_some_and(|entry| entry.mode == Mode::Gitlink)
+        || old.disk == Disk::Skipped(SkipReason::NestedWithoutCommit)
+}
 
 /// What a directory's names turned out to be, each list sorted.
 #[derive(Default)]

@@ -285,6 +285,7 @@ mod tests {
             session: session.clone(),
             checkpoint: sample::draft(&manifest, 1, "init", Trigger::Auto).id,
             keep: None,
+            prune: Vec::new(),
             started_at: sample::at(0),
         });
         assert_eq!(store.load_journal(session).unwrap(), None);

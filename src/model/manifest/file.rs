@@ -3,7 +3,7 @@
 //! People can read it and diff it: one field a line, one checkpoint a line. Its checksum is over the canonical JSON,
 //! which `jq -cjS 'del(.checksum)' manifest.json | sha256sum` gives as well. Since each checkpoint's line is its
 //! canonical JSON, the lines of an unchanged list are hashed and written again as they are: reading, appending to and
-//! writing a manifest of 10,000 checkpoints costs little more than parsing it (`examples/manifest_timing.rs`).
+//! writing a manifest of 10,000 checkpoints costs little more than parsing it (`benches/manifest_timing.rs`).
 
 use std::collections::HashSet;
 

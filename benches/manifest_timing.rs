@@ -1,5 +1,5 @@
 //! How long it takes to read, check, extend and write a manifest of 10,000 checkpoints:
-//! `cargo run --release --example manifest_timing`.
+//! `cargo bench --bench manifest_timing`.
 
 use std::time::{Duration, Instant};
 
