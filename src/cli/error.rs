@@ -1,5 +1,6 @@
 //! The one funnel: each way to fail becomes a kind, a message, hints and an exit code.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
@@ -225,6 +226,12 @@ fn of_store(error: &store::Error, message: String) -> Failure {
                     session.to_string_lossy()
                 ))
         }
+        store::Error::Damaged { path, .. }
+            if path.file_name().is_some_and(|name| name == "state.json") =>
+        {
+            fail("state-damaged")
+                .hint("go-team cp-show current --json has the state of the last checkpoint")
+        }
         store::Error::Damaged { .. }
         | store::Error::TooLarge { .. }
         | store::Error::Misplaced { .. }
@@ -265,7 +272,8 @@ fn of_config(error: &ConfigError, message: String) -> Failure {
     let failure = Failure::new(kind, Exit::Failure, message);
     match nearest {
         Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
-        None => failure,
+        None => failure
+            .hint("settings come from GO_TEAM_* variables, go-team.toml, and your own config.toml"),
     }
 }
 
@@ -296,7 +304,7 @@ fn list(candidates: &Candidates) -> String {
     let names = names.map(|candidate| format!("{} ({})", candidate.number, candidate.id));
     let mut text = names.collect::<Vec<_>>().join(", ");
     if candidates.more > 0 {
-        text.push_str(&format!(" and {} more", candidates.more));
+        let _ = write!(text, " and {} more", candidates.more);
     }
     text
 }

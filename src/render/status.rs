@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::Render;
 use super::create::{counts, total};
 use super::escape::escape;
-use super::list::{progress_label, status, step_label};
+use super::layout::{commands, progress_label, step_label};
+use super::list::{Wording, status};
 use super::note::{self, Note};
 use super::style::{Role, Style, Verbosity};
 use super::time::seconds;
@@ -58,7 +59,7 @@ impl Render for StatusReport {
             seconds(current.entry.timestamp)
         );
         if !current.entry.valid {
-            let (role, text) = status(current, style);
+            let (role, text) = status(current, Wording::Full, style);
             let _ = writeln!(out, "             {}", style.paint(role, &text));
         }
         let _ = writeln!(out, "Files:       {}", self.changes());
@@ -117,12 +118,4 @@ impl StatusReport {
             out.push_str("             … and more\n");
         }
     }
-}
-
-fn commands(names: &[&str], style: &Style) -> String {
-    if style.verbosity == Verbosity::Quiet {
-        return String::new();
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("go-team {name}")).collect();
-    format!("Commands:\n  {}\n", names.join("   "))
 }
