@@ -4,7 +4,7 @@ use std::fs::{self, File};
 
 use insta::assert_snapshot;
 
-use crate::support::TestRepo;
+use crate::support::{self, TestRepo};
 
 #[test]
 fn repositories_that_are_refused() {
@@ -286,4 +286,89 @@ fn a_full_stdout_is_a_failure_and_a_closed_one_is_not() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn each_work_tree_has_its_own_session() {
+    let repo = TestRepo::with_checkpoints();
+    repo.git(&["worktree", "add", "-q", "../linked", "-b", "side"]);
+    assert_snapshot!(repo.run(&["-C", "../linked", "cp-list"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: this work tree has no session yet
+    hint: go-team start TOPIC
+    hint: go-team cp-create begins one by itself
+    ---
+    ");
+    let made = repo.ok(&["-C", "../linked", "cp-create"]);
+    assert!(made.stderr.starts_with("Started session side-"), "{made}");
+    let session = repo.session_of("auth system");
+    let args = ["-C", "../linked", "cp-create", "--session", &session];
+    assert_snapshot!(repo.run(&args), @r"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: session auth-system-504f belongs to another work tree
+    hint: run the command in that work tree (git worktree list), or go-team start TOPIC in this one
+    ---
+    ");
+    let listed = repo.ok(&[
+        "-C",
+        "../linked",
+        "cp-list",
+        "--session",
+        &session,
+        "--json",
+    ]);
+    assert_eq!(listed.json()["data"]["checkpoint_count"], 2);
+}
+
+#[test]
+fn a_read_only_repository_can_be_read() {
+    let repo = TestRepo::with_checkpoints();
+    let Some(locked) = support::ReadOnly::new(&repo) else {
+        return; // nobody to be who may not write
+    };
+    for args in [
+        &["cp-list", "-v"][..],
+        &["cp-list", "--graph"],
+        &["cp-show", "2"],
+        &["sessions"],
+        &["session-info"],
+        &["state", "show"],
+        &["state", "get", "topic"],
+        &["status"],
+    ] {
+        let output = locked.run(args);
+        assert_eq!(output.code, Some(0), "{args:?}: {output}");
+    }
+    let status = locked.run(&["status"]);
+    assert!(
+        status.stdout.contains("Files:       not compared\n"),
+        "{status}"
+    );
+    assert!(
+        status
+            .stderr
+            .starts_with("warning: what changed since the checkpoint is not known: "),
+        "{status}"
+    );
+    assert_snapshot!(locked.run(&["cp-create"]), @r"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: cannot open $TMP/work/.git/go-team/lock: Permission denied (os error 13)
+    hint: commands that only read still work: go-team cp-list, go-team cp-show N
+    ---
+    ");
+    assert_snapshot!(locked.run(&["state", "set", "a=1"]), @r"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: cannot open $TMP/work/.git/go-team/lock: Permission denied (os error 13)
+    hint: commands that only read still work: go-team cp-list, go-team cp-show N
+    ---
+    ");
+    assert_eq!(locked.run(&["start", "x"]).code, Some(1));
 }

@@ -12,7 +12,8 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, Permissions};
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -131,6 +132,14 @@ impl TestRepo {
         sessions.next().unwrap().unwrap().path()
     }
 
+    /// The id of the session with this topic.
+    pub fn session_of(&self, topic: &str) -> String {
+        let listed = self.ok(&["sessions", "--json"]).json();
+        let sessions = listed["data"]["sessions"].as_array().unwrap();
+        let found = sessions.iter().find(|session| session["topic"] == topic);
+        found.unwrap()["session_id"].as_str().unwrap().to_owned()
+    }
+
     /// Writes a file of the work tree.
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.path(path);
@@ -244,6 +253,84 @@ impl TestRepo {
         text.replace(real.to_str().unwrap(), "$TMP")
             .replace(self.temp.path().to_str().unwrap(), "$TMP")
     }
+}
+
+/// A repository that may not be written, by whoever runs go-team; writable again when dropped.
+pub struct ReadOnly<'a> {
+    repo: &'a TestRepo,
+    user: Option<u32>,
+}
+
+impl<'a> ReadOnly<'a> {
+    /// Takes the right to write away. Root may always write, so then somebody else runs go-team; `None` when that
+    /// cannot be arranged.
+    pub fn new(repo: &'a TestRepo) -> Option<Self> {
+        let probe = repo.path(".git/go-team");
+        let this = Self {
+            repo,
+            user: fs::metadata(probe).unwrap().uid().eq(&0).then_some(65534),
+        };
+        let temp = repo.temp.path();
+        for path in std::iter::once(temp.to_owned()).chain(below(temp)) {
+            if let Some(user) = this.user {
+                std::os::unix::fs::lchown(&path, Some(user), None).unwrap();
+            }
+            set_writable(&path, false);
+        }
+        let mut command = this.repo.go_team();
+        this.become_user(&mut command);
+        let can_run = command
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success());
+        can_run.then_some(this)
+    }
+
+    /// Runs go-team.
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
+        self.repo
+            .run_with(args, |command| self.become_user(command), "")
+    }
+
+    fn become_user(&self, command: &mut Command) {
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+    }
+}
+
+impl Drop for ReadOnly<'_> {
+    fn drop(&mut self) {
+        let temp = self.repo.temp.path();
+        set_writable(temp, true);
+        below(temp).iter().for_each(|path| set_writable(path, true));
+    }
+}
+
+fn set_writable(path: &Path, writable: bool) {
+    let metadata = path.symlink_metadata().unwrap();
+    if !metadata.is_symlink() {
+        let bits = metadata.permissions().mode();
+        let bits = if writable {
+            bits | 0o200
+        } else {
+            bits & !0o222
+        };
+        fs::set_permissions(path, Permissions::from_mode(bits)).unwrap();
+    }
+}
+
+/// Everything below a directory, each directory before what is in it.
+fn below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        found.push(path.clone());
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(below(&path));
+        }
+    }
+    found
 }
 
 fn make_dir(path: &Path) {
