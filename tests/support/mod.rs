@@ -303,7 +303,9 @@ impl Drop for ReadOnly<'_> {
     fn drop(&mut self) {
         let temp = self.repo.temp.path();
         set_writable(temp, true);
-        below(temp).iter().for_each(|path| set_writable(path, true));
+        for path in below(temp) {
+            set_writable(&path, true);
+        }
     }
 }
 
