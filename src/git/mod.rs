@@ -16,6 +16,7 @@ mod nested;
 mod node;
 pub mod open;
 pub mod pack;
+pub mod repack;
 pub mod rules;
 pub mod scan;
 pub mod settings;

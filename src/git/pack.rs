@@ -278,6 +278,11 @@ impl Published {
 /// # Errors
 /// When the file is there and cannot be removed.
 pub fn release_in(repo: &super::open::Repo, name: &str) -> Result<(), Error> {
+    if !super::repack::is_pack_name(name) {
+        return Err(Error::Damaged {
+            what: format!("the name of a pack: {name:?}"),
+        });
+    }
     release(&repo.pack_dir(), name)
 }
 

@@ -298,7 +298,7 @@ pub fn retract(repo: &Repo, reference: &str, pack: Option<&str>) -> Result<(), E
     if let Some(id) = repo.backend.reference(reference)? {
         repo.backend.delete_reference(reference, id)?;
     }
-    pack.map_or(Ok(()), |name| super::pack::release(&repo.pack_dir(), name))
+    pack.map_or(Ok(()), |name| super::pack::release_in(repo, name))
 }
 
 /// The tree of a commit.
