@@ -5,6 +5,8 @@
 //! given as arguments select them (`cargo bench --bench against_git -- "one changed"`); `--rounds N` and `--quick`
 //! shorten or lengthen it. `TMPDIR` chooses the file system.
 
+#![allow(clippy::cast_precision_loss, reason = "sizes in a table")]
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -115,7 +117,10 @@ impl Pair {
             // Files that are older than the clock's last tick: nobody has to look twice.
             std::thread::sleep(Duration::from_millis(20));
             let floor = self.ours.floor();
+            // Neither pays for what was written before: not by the edits, not by the other one.
+            rustix::fs::sync();
             let git = time(|| self.git.git_checkpoint(round + 1));
+            rustix::fs::sync();
             let ours = time(|| self.ours.checkpoint(&[]));
             rows.push((git, ours, floor));
         }

@@ -11,7 +11,7 @@ use super::recover::Recovered;
 use super::session::{DEFAULT_WORKFLOW, is_open};
 use super::{Error, Workspace};
 use crate::git::sidecar::{NestedPath, SkippedPath};
-use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
+use crate::git::snapshot::{Committed, reference_of};
 use crate::git::timings::Timings;
 use crate::git::walk::Progress;
 use crate::model::journal::CreateJournal;
@@ -162,36 +162,9 @@ pub fn create(
             return Err(error);
         }
     };
-    // The checkpoint is complete and durable: nothing below can take it back. What fails here is finished by the next
-    // command, to which the journal is left.
-    let before = warnings.len();
-    for entry in &pruned {
-        if let Err(error) = workspace.remove_checkpoint(&session, &entry.id, entry.commit_hash) {
-            warnings.push(format!("could not remove {}: {error}", entry.id));
-        }
-    }
+    // The checkpoint is complete and durable: nothing below can take it back.
+    workspace.finish(&session, &pruned, published, &mut warnings, &mut timings);
     let pruned = pruned.into_iter().map(|entry| entry.id).collect();
-    let settled = published.map(PublishedSnapshot::release);
-    if let Some(Err(error)) = &settled {
-        warnings.push(error.to_string());
-    }
-    if warnings.len() == before
-        && let Err(error) = workspace.store.remove_journal(&session)
-    {
-        warnings.push(error.to_string());
-    }
-    timings.lap("clean up");
-    if let Some(Ok(settled)) = settled {
-        let pack = settled.pack.clone();
-        if let Err(error) = settled.remember(&workspace.repo) {
-            warnings.push(error.to_string());
-        }
-        timings.lap("remember the scan");
-        if let Err(error) = workspace.tidy_packs(&pack) {
-            warnings.push(format!("could not merge packs: {error}"));
-        }
-        timings.lap("merge packs");
-    }
     Ok(CreateReport {
         record,
         manifest,
@@ -341,9 +314,11 @@ fn message(draft: &RecordDraft) -> String {
         text.push_str(description.trim());
         text.push_str("\n\n");
     }
-    text.push_str(&format!(
-        "Session: {}\nCheckpoint: {}\nTrigger: {}\n",
-        draft.session_id, draft.id, draft.trigger
-    ));
-    text
+    let RecordDraft {
+        session_id,
+        id,
+        trigger,
+        ..
+    } = draft;
+    text + &format!("Session: {session_id}\nCheckpoint: {id}\nTrigger: {trigger}\n")
 }

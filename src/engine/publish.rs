@@ -7,7 +7,7 @@
 use super::{Error, Workspace};
 use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
 use crate::git::timings::Timings;
-use crate::model::{Journal, Manifest, Record, State};
+use crate::model::{Entry, Journal, Manifest, Record, SessionId, State};
 use crate::store::{self, Staged};
 
 /// All that a checkpoint puts on the disk beside its objects.
@@ -83,5 +83,43 @@ impl Publication<'_> {
                 state.join().expect(joined)?,
             ])
         })
+    }
+}
+
+impl Workspace {
+    /// What follows a complete checkpoint: pruned ones go, the pack is released, the scan is remembered. What fails here
+    /// is a warning; the journal is left to the next command, which finishes it.
+    pub(super) fn finish(
+        &self,
+        session: &SessionId,
+        pruned: &[Entry],
+        published: Option<PublishedSnapshot>,
+        warnings: &mut Vec<String>,
+        timings: &mut Timings,
+    ) {
+        let before = warnings.len();
+        for entry in pruned {
+            if let Err(error) = self.remove_checkpoint(session, &entry.id, entry.commit_hash) {
+                warnings.push(format!("could not remove {}: {error}", entry.id));
+            }
+        }
+        let settled = published.map(PublishedSnapshot::release).transpose();
+        let settled = settled.map_err(|error| warnings.push(error.to_string()));
+        if warnings.len() == before
+            && let Err(error) = self.store.remove_journal(session)
+        {
+            warnings.push(error.to_string());
+        }
+        timings.lap("clean up");
+        let Ok(Some(settled)) = settled else { return };
+        let pack = settled.pack.clone();
+        if let Err(error) = settled.remember(&self.repo) {
+            warnings.push(error.to_string());
+        }
+        timings.lap("remember the scan");
+        if let Err(error) = self.tidy_packs(&pack) {
+            warnings.push(format!("could not merge packs: {error}"));
+        }
+        timings.lap("merge packs");
     }
 }
