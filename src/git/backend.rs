@@ -116,4 +116,7 @@ pub trait Backend: Send + std::marker::Sync {
         dir: &std::path::Path,
         objects: &[(ObjectId, Option<&[u8]>)],
     ) -> Result<String, Error>;
+
+    /// How long an object is; none when it is not there.
+    fn size(&self, id: &ObjectId) -> Option<u64>;
 }

@@ -5,14 +5,13 @@ use rustix::io::Errno;
 use std::sync::atomic::Ordering;
 
 use super::content::{Content, Known, lstat};
-use super::node::{
-    ASSUME_UNCHANGED, CONFLICTED, Disk, Entry, File, INTENT_TO_ADD, IndexFacts, SKIP_WORKTREE,
-};
+use super::convert::Conversion;
+use super::node::{ASSUME_UNCHANGED, Disk, Entry, File, IndexFacts, SKIP_WORKTREE};
 use super::rules::as_path;
 use super::skip::SkipReason;
 use super::stamp::Stamp;
 use super::tree::Mode;
-use super::walk::{Above, InIndex, Walk, deleted};
+use super::walk::{Above, InIndex, Walk};
 use super::{Error, IoContext as _};
 
 impl Walk<'_> {
@@ -29,8 +28,10 @@ impl Walk<'_> {
         let facts = in_index.facts();
         let stamp = match lstat(self.reader.root, path) {
             Ok(stamp) => stamp,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(self.absent(name, old.as_ref(), facts)),
-            Err(Errno::ACCESS) => {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                return Ok(self.absent(path, name, old.as_ref(), facts));
+            }
+            Err(Errno::ACCESS | Errno::NAMETOOLONG) => {
                 return Ok(Some(self.skipped(
                     name,
                     Stamp::default(),
@@ -40,11 +41,11 @@ impl Walk<'_> {
             }
             Err(error) => return Err(error).at("stat", as_path(path)),
         };
-        let same = |old: &File| {
-            old.trusted && old.stamp == stamp && old.index == facts && !above.reconvert
-        };
-        if old.as_ref().is_some_and(same) {
-            return Ok(old);
+        if let Some(old) = old
+            .as_ref()
+            .filter(|old| self.is_unmoved(path, old, &stamp, in_index, above))
+        {
+            return Ok(Some(old.clone()));
         }
         self.moved();
         let is_link = stamp.file_type() == FileType::Symlink;
@@ -77,7 +78,7 @@ impl Walk<'_> {
                         ..blank(name, stamp, Some(facts))
                     }))
                 }
-                facts => Ok(facts.map(|facts| deleted(name, facts))),
+                facts => Ok(facts.map(|facts| self.deleted(path, name, facts))),
             },
             FileType::Fifo => Ok(Some(self.skipped(name, stamp, facts, SkipReason::Fifo))),
             FileType::Socket => Ok(Some(self.skipped(name, stamp, facts, SkipReason::Socket))),
@@ -85,8 +86,70 @@ impl Walk<'_> {
         }
     }
 
-    fn absent(&self, name: &[u8], old: Option<&File>, facts: Option<IndexFacts>) -> Option<File> {
-        let file = facts.map(|facts| deleted(name, facts));
+    /// Whether a file is exactly what the last scan took it for.
+    pub(super) fn is_unmoved(
+        &self,
+        path: &[u8],
+        old: &File,
+        stamp: &Stamp,
+        in_index: InIndex<'_>,
+        above: Above,
+    ) -> bool {
+        if !old.trusted || old.stamp != *stamp || above.reconvert || old.index != in_index.facts() {
+            return false;
+        }
+        // Other rules than before: those that decide over tracked files too.
+        let ruled_anew = above.reread
+            && (self.settings.sparse_checkout
+                || stamp.size > self.reader.max_bytes
+                || self.rules.is_excluded(path, false));
+        !ruled_anew && self.is_as_clean_as_before(old, stamp, in_index)
+    }
+
+    /// git converts a file's content only when the index does not prove the file clean. An index that was written
+    /// anew may prove more or less than the one before.
+    fn is_as_clean_as_before(&self, old: &File, stamp: &Stamp, in_index: InIndex<'_>) -> bool {
+        let InIndex::Entry(..) = in_index else {
+            return true;
+        };
+        let staged = in_index.facts().and_then(|facts| facts.staged());
+        let Some(staged) = staged else {
+            return true;
+        };
+        let is_as_staged = old.tree == Some(staged);
+        if is_as_staged && old.disk == Disk::AsTree {
+            return true;
+        }
+        self.is_clean_to_git(stamp, in_index) == is_as_staged
+    }
+
+    /// Whether git takes the file for what the index says, and so does not read it.
+    fn is_clean_to_git(&self, stamp: &Stamp, in_index: InIndex<'_>) -> bool {
+        let is_settled = match in_index {
+            InIndex::Entry(tracked, view) => tracked.is_settled(view),
+            _ => false,
+        };
+        is_settled && self.is_clean(stamp, in_index)
+    }
+
+    /// Whether the index proves that the file was not touched since its entry was made.
+    fn is_clean(&self, stamp: &Stamp, in_index: InIndex<'_>) -> bool {
+        let InIndex::Entry(tracked, view) = in_index else {
+            return false;
+        };
+        let mode = self.mode(stamp, Some(tracked.facts.entry.mode));
+        let staged = tracked.facts.staged();
+        staged.is_some_and(|entry| entry.mode == mode) && view.is_clean(tracked, stamp)
+    }
+
+    fn absent(
+        &self,
+        path: &[u8],
+        name: &[u8],
+        old: Option<&File>,
+        facts: Option<IndexFacts>,
+    ) -> Option<File> {
+        let file = facts.map(|facts| self.deleted(path, name, facts));
         if old.is_none_or(|old| Some(old) != file.as_ref()) {
             self.moved();
         }
@@ -120,59 +183,60 @@ impl Walk<'_> {
     ) -> Result<Option<File>, Error> {
         let facts = in_index.facts();
         let staged = facts.and_then(|facts| facts.staged());
-        let mode = self.mode(&stamp, staged.map(|entry| entry.mode));
+        let known_mode = facts.map(|facts| facts.entry.mode);
         let outside = !self.rules.in_sparse_checkout(path);
         // git takes these as the index has them, whatever the disk says.
         let by_hand = facts.is_some_and(|facts| {
             facts.has(ASSUME_UNCHANGED)
                 || (facts.has(SKIP_WORKTREE) && (outside || !self.settings.sparse_checkout))
         });
-        let fixed = staged.filter(|_| by_hand || (outside && self.settings.sparse_checkout));
+        let fixed = staged.filter(|_| by_hand || outside);
+        let is_link = stamp.file_type() == FileType::Symlink;
         let file = File {
             trusted: stamp.is_older_than(self.clock),
             ..blank(name, stamp, facts)
         };
-        let clean = match in_index {
-            InIndex::Entry(tracked, view) => {
-                staged.is_some_and(|entry| entry.mode == mode) && view.is_clean(tracked, &stamp)
-            }
-            _ => false,
+        let conversion = if above.attributes && !is_link {
+            self.rules
+                .with_lane(|lane| self.rules.conversion(lane, path))?
+        } else {
+            Conversion::NONE
         };
-        let clean = clean && facts.is_some_and(|facts| !facts.has(INTENT_TO_ADD | CONFLICTED));
-        let fixed = fixed.or_else(|| staged.filter(|_| clean));
-        let held = staged
-            .filter(|entry| self.backend.exists(&entry.id))
-            .map(|entry| entry.id);
-        let converts =
-            above.attributes && mode.is_regular() && stamp.file_type() == FileType::RegularFile;
-        if clean && held.is_some() && !self.converts(path, converts)? {
+        let converts = conversion != Conversion::NONE;
+        let held = staged.and_then(|entry| Some((entry.id, self.backend.size(&entry.id)?)));
+        // A blob of another length was made by a conversion that does not apply any more.
+        let is_whole = held.is_some_and(|(_, size)| size == stamp.size);
+        let link_is_link = !is_link || self.settings.symlinks;
+        let may_differ = converts || above.reconvert || !is_whole || !link_is_link;
+        if !may_differ && self.is_clean(&stamp, in_index) {
             return Ok(Some(File {
                 tree: staged,
                 ..file
             }));
         }
+        let fixed = fixed.or_else(|| staged.filter(|_| self.is_clean_to_git(&stamp, in_index)));
         let known = Known {
-            index: staged.map(|entry| entry.id),
+            index: facts.and_then(|facts| facts.blob()),
             fixed: fixed.map(|entry| entry.id),
             anchored: [
-                held,
+                held.map(|(id, _)| id),
                 old.filter(|_| self.old_objects_are_held)
                     .and_then(|old| old.tree)
                     .map(|entry| entry.id),
             ],
         };
         self.progress.read.fetch_add(1, Ordering::Relaxed);
-        let content = if stamp.file_type() == FileType::Symlink {
+        let content = if is_link {
             self.reader.link(path, known)?
         } else {
             self.rules
-                .with_lane(|lane| self.reader.file(lane, path, converts, known))?
+                .with_lane(|lane| self.reader.file(lane, path, &conversion, known))?
         };
         Ok(match content {
-            Content::Gone => facts.map(|facts| deleted(name, facts)),
+            Content::Gone => facts.map(|facts| self.deleted(path, name, facts)),
             Content::Skipped(reason) => Some(self.skipped(name, stamp, facts, reason)),
             Content::Stored(stored) => {
-                let mode = self.mode(&stored.stamp, staged.map(|entry| entry.mode));
+                let mode = self.mode(&stored.stamp, known_mode);
                 let raw_mode = self.mode(&stored.stamp, None);
                 let trusted = stored.stamp.is_older_than(self.clock);
                 let file = File {
@@ -180,12 +244,12 @@ impl Walk<'_> {
                     trusted,
                     ..file
                 };
+                let raw = |id| Disk::Raw(Entry { mode: raw_mode, id });
                 let disk = match (stored.raw, fixed) {
-                    (Some(id), _) => Disk::Raw(Entry { mode: raw_mode, id }),
-                    (None, Some(entry)) if entry.mode != mode => Disk::Raw(Entry {
-                        mode: raw_mode,
-                        id: stored.id,
-                    }),
+                    (Some(id), _) => raw(id),
+                    (None, Some(entry)) if entry.mode != mode => raw(stored.id),
+                    // A checkout would make a file of it.
+                    (None, _) if !link_is_link => raw(stored.id),
                     _ => Disk::AsTree,
                 };
                 let recorded = Entry {
@@ -199,7 +263,7 @@ impl Walk<'_> {
                         ..file
                     },
                     // git does not add new files outside the sparse checkout; their bytes are kept aside.
-                    None if outside && self.settings.sparse_checkout => File {
+                    None if outside => File {
                         tree: None,
                         disk: Disk::Raw(Entry {
                             mode: raw_mode,
@@ -215,16 +279,6 @@ impl Walk<'_> {
                 })
             }
         })
-    }
-
-    fn converts(&self, path: &[u8], possible: bool) -> Result<bool, Error> {
-        if !possible {
-            return Ok(false);
-        }
-        let conversion = self
-            .rules
-            .with_lane(|lane| self.rules.conversion(lane, path))?;
-        Ok(conversion != super::convert::Conversion::None)
     }
 
     /// The mode git records, which need not be the mode on disk.

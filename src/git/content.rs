@@ -76,14 +76,9 @@ impl Reader<'_> {
         &self,
         lane: &mut Lane,
         path: &[u8],
-        may_convert: bool,
+        conversion: &Conversion,
         known: Known,
     ) -> Result<Content, Error> {
-        let conversion = if may_convert {
-            self.rules.conversion(lane, path)?
-        } else {
-            Conversion::None
-        };
         for _ in 0..ATTEMPTS {
             let file = match self.open(path) {
                 Ok(file) => file,
@@ -130,7 +125,7 @@ impl Reader<'_> {
         file: &File,
         path: &[u8],
         before: Stamp,
-        conversion: Conversion,
+        conversion: &Conversion,
         known: Known,
     ) -> Result<Option<Stored>, Error> {
         let unchanged = || {
@@ -138,7 +133,7 @@ impl Reader<'_> {
                 .at("stat", as_path(path))
                 .map(|after| after == before)
         };
-        if conversion == Conversion::None && before.size > IN_MEMORY {
+        if *conversion == Conversion::NONE && before.size > IN_MEMORY {
             return self.stream(file, path, before, known);
         }
         let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0) + 1);
@@ -150,7 +145,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         let format = self.pack.format();
-        if conversion == Conversion::None {
+        if *conversion == Conversion::NONE {
             let id = hash_object(format, Kind::Blob, &bytes)?;
             let id = self.settle(known, id, &bytes)?;
             let raw = (known.fixed.is_some_and(|fixed| fixed != id)).then_some(id);
@@ -160,12 +155,25 @@ impl Reader<'_> {
                 stamp: before,
             }));
         }
-        let blob = self.rules.to_git(lane, path, &bytes, known.index)?;
+        let blob = self
+            .rules
+            .to_git(lane, conversion, path, &bytes, known.index);
+        let blob = match (blob, known.fixed) {
+            (Err(Error::Convert { .. }), Some(id)) => {
+                let raw = Some(self.pack.add(Kind::Blob, &bytes)?);
+                return Ok(Some(Stored {
+                    id,
+                    raw,
+                    stamp: before,
+                }));
+            }
+            (blob, _) => blob?,
+        };
         let id = hash_object(format, Kind::Blob, &blob)?;
         let exact = known.fixed.is_none_or(|fixed| fixed == id)
-            && self
-                .rules
-                .to_worktree(lane, path, &blob)
+            && lane
+                .converter
+                .to_worktree(conversion, path, &blob)
                 .is_ok_and(|checked_out| checked_out == bytes);
         if known.fixed.is_none() {
             self.settle(known, id, &blob)?;

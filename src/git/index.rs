@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use gix_worktree::index as gix_index;
 
-use super::node::{ASSUME_UNCHANGED, CONFLICTED, Entry, INTENT_TO_ADD, IndexFacts, SKIP_WORKTREE};
+use super::node::{
+    ASSUME_UNCHANGED, CONFLICTED, Entry, INTENT_TO_ADD, IndexFacts, OURS, SKIP_WORKTREE,
+};
+use super::open::Repo;
 use super::stamp::Stamp;
 use super::tree::Mode;
 use super::{Error, IoContext as _};
@@ -63,8 +66,10 @@ pub(super) struct Control {
 impl Control {
     pub fn of(path: &[u8], facts: &IndexFacts) -> Option<Self> {
         let name = path.rsplit(|byte| *byte == b'/').next()?;
-        let counts =
-            name == b".gitattributes" || (name == b".gitignore" && facts.has(SKIP_WORKTREE));
+        // `git add -A` takes a deleted file out of the index before it reads the attributes of any other.
+        let kept = facts.has(SKIP_WORKTREE | ASSUME_UNCHANGED);
+        let counts = (name == b".gitattributes" && kept)
+            || (name == b".gitignore" && facts.has(SKIP_WORKTREE));
         let is_blob = facts.entry.mode.is_regular() && !facts.has(INTENT_TO_ADD);
         (counts && is_blob).then(|| Self {
             path: path.to_vec(),
@@ -89,8 +94,8 @@ pub(super) fn stamp(git_dir: &Path) -> Result<Option<Stamp>, Error> {
 }
 
 impl IndexView {
-    pub fn read(git_dir: &Path) -> Result<Self, Error> {
-        let path = location(git_dir);
+    pub fn read(repo: &Repo) -> Result<Self, Error> {
+        let path = location(&repo.git_dir);
         let options = gix_index::decode::Options::default();
         let file = gix_index::File::at_or_default(&path, gix_hash::Kind::Sha1, true, options)
             .map_err(|error| Error::Damaged {
@@ -101,10 +106,9 @@ impl IndexView {
             .unix_seconds()
             .saturating_mul(1_000_000_000)
             .saturating_add(i64::from(mtime.nanoseconds()));
-        Ok(Self {
-            state: file.into(),
-            mtime,
-        })
+        let mut state = file.into();
+        super::expand::expand(&mut state, repo)?;
+        Ok(Self { state, mtime })
     }
 
     /// The tracked ignore and attribute files, by path.
@@ -189,6 +193,8 @@ impl IndexView {
             reason = "the index keeps the lower 32 bits of these fields"
         )]
         let fields = stat.size == stamp.size as u32;
+        // With a size of 0 git marks an entry whose times prove nothing.
+        let fields = fields && (stat.size != 0 || is_empty_blob(&file.facts.entry.id));
         // Where an index carries whole seconds only, whole seconds decide what is racy.
         let racy = if entry_mtime % 1_000_000_000 == 0 {
             entry_mtime >= self.mtime - self.mtime.rem_euclid(1_000_000_000)
@@ -200,6 +206,14 @@ impl IndexView {
             && same_time(nanos(&stat.ctime), stamp.ctime)
             && !racy
             && entry_mtime != 0
+    }
+}
+
+impl TrackedFile<'_> {
+    /// Whether the file is older than the index by git's own measure, which is whole seconds in most builds: within
+    /// the same second git reads a file, and so converts its content by the attributes as they are now.
+    pub fn is_settled(&self, view: &IndexView) -> bool {
+        i64::from(self.stat.mtime.secs) < view.mtime.div_euclid(1_000_000_000)
     }
 }
 
@@ -261,8 +275,10 @@ fn tracked_file<'a>(name: &'a [u8], stages: &[gix_index::Entry]) -> Option<Track
             flags |= ours;
         }
     }
-    if entry.stage_raw() != 0 {
-        flags |= CONFLICTED;
+    match entry.stage_raw() {
+        0 => {}
+        2 => flags |= CONFLICTED | OURS,
+        _ => flags |= CONFLICTED,
     }
     let mode = Mode::from_bits(entry.mode.bits())?;
     let facts = IndexFacts {
@@ -277,6 +293,11 @@ fn tracked_file<'a>(name: &'a [u8], stages: &[gix_index::Entry]) -> Option<Track
         facts,
         stat: entry.stat,
     })
+}
+
+fn is_empty_blob(id: &ObjectId) -> bool {
+    let empty = gix_hash::ObjectId::empty_blob(gix_hash::Kind::Sha1);
+    id.as_bytes() == empty.as_bytes()
 }
 
 fn object_id(id: gix_hash::ObjectId) -> ObjectId {

@@ -203,6 +203,12 @@ impl Backend for Libgit2 {
             })?;
         Ok(format!("pack-{name}"))
     }
+
+    fn size(&self, id: &ObjectId) -> Option<u64> {
+        let repo = self.repo();
+        let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
+        Some(size as u64)
+    }
 }
 
 /// Creates the directories from `top` down to `dir`, so that each new name is on the disk too.

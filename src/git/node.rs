@@ -80,8 +80,10 @@ pub(super) const ASSUME_UNCHANGED: u8 = 1;
 pub(super) const SKIP_WORKTREE: u8 = 2;
 /// `git add --intent-to-add`.
 pub(super) const INTENT_TO_ADD: u8 = 4;
-/// There is no stage 0; mode and id mean nothing.
+/// There is no stage 0; mode and id are those of one of the other stages.
 pub(super) const CONFLICTED: u8 = 8;
+/// Of a conflict, mode and id are those of stage 2.
+pub(super) const OURS: u8 = 16;
 
 /// What the index says of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +95,12 @@ pub(super) struct IndexFacts {
 impl IndexFacts {
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// The object whose line endings decide whether `text=auto` converts: git looks at stage 0, then at stage 2.
+    pub fn blob(&self) -> Option<ObjectId> {
+        let names_one = !self.has(CONFLICTED) || self.has(OURS);
+        (names_one && self.entry.mode != Mode::Gitlink).then_some(self.entry.id)
     }
 
     /// What `git write-tree` would take for the path.

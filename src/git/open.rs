@@ -164,7 +164,9 @@ impl Repo {
     /// [`Error::Refused`] when go-team cannot be exact here.
     pub fn open(options: &OpenOptions) -> Result<Self, Error> {
         let refuse = |refusal| Err(Error::Refused(refusal));
-        let repo = match git2::Repository::discover(&options.start) {
+        // Not `discover`: it forgets the `.git` file it came by, and with it where the work tree is.
+        let flags = git2::RepositoryOpenFlags::empty();
+        let repo = match git2::Repository::open_ext(&options.start, flags, &[] as &[&Path]) {
             Ok(repo) => repo,
             Err(error) => return refuse(explain(options, &error)),
         };

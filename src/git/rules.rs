@@ -39,7 +39,7 @@ pub struct Capture {
 pub struct Rules {
     backend: Finder,
     lanes: Mutex<Lanes>,
-    include: Option<(Search, Vec<Vec<u8>>)>,
+    include: Option<(Search, Vec<(Vec<u8>, bool)>)>,
     exclude: Option<Search>,
     sparse: Option<Search>,
     case: Case,
@@ -87,13 +87,15 @@ impl Rules {
             path: repo.git_dir.clone(),
             source: error,
         };
-        let globals = Search::from_git_dir(
-            &repo.common_dir,
-            settings.excludes_file.clone(),
-            &mut buffer,
-            parse,
-        )
-        .map_err(reading)?;
+        // A relative name is meant from the top of the work tree; what is no file holds no patterns.
+        let in_work_tree = |file: &Option<PathBuf>| {
+            let file = file.as_ref().map(|file| repo.work_dir.join(file));
+            file.filter(|file| file.is_file())
+        };
+        let excludes_file = in_work_tree(&settings.excludes_file);
+        let globals =
+            Search::from_git_dir(&repo.common_dir, excludes_file.clone(), &mut buffer, parse)
+                .map_err(reading)?;
         let ignore = Ignore::new(
             Search::default(),
             globals,
@@ -103,15 +105,10 @@ impl Rules {
         );
         let mut collection = gix_attributes::search::MetadataCollection::default();
         let info = repo.common_dir.join("info/attributes");
-        let global_attributes: Vec<PathBuf> = settings
-            .attributes_file
-            .iter()
-            .filter(|file| file.exists())
-            .cloned()
-            .collect();
+        let global_attributes = in_work_tree(&settings.attributes_file);
         let system = Path::new("/etc/gitattributes");
         let files = system
-            .exists()
+            .is_file()
             .then(|| system.to_owned())
             .into_iter()
             .chain(global_attributes);
@@ -123,7 +120,7 @@ impl Rules {
         )
         .map_err(reading)?;
         let converts_everywhere =
-            settings.converts_by_default() || info.exists() || !files.is_empty();
+            settings.converts_by_default() || info.is_file() || !files.is_empty();
         let convert_print = fingerprint(
             files.iter().chain([&info]),
             &format!("{:?}{:?}", settings.eol, settings.filters),
@@ -155,10 +152,7 @@ impl Rules {
         };
         let excludes = repo.common_dir.join("info/exclude");
         let ignore_print = fingerprint(
-            settings
-                .excludes_file
-                .iter()
-                .chain([&excludes, &sparse_file]),
+            excludes_file.iter().chain([&excludes, &sparse_file]),
             &format!(
                 "{:?}{:?}{case:?}{}{}",
                 capture.include, capture.exclude, settings.sparse_checkout, capture.max_file_bytes
@@ -232,12 +226,17 @@ impl Rules {
         let Some((search, prefixes)) = &self.include else {
             return false;
         };
-        let above = prefixes.iter().any(|prefix| {
-            is_dir
-                && prefix.len() > path.len()
-                && prefix.starts_with(path)
-                && prefix[path.len()] == b'/'
-        });
+        let leads_there = |(prefix, has_wildcard): &(Vec<u8>, bool)| {
+            let starts = |long: &[u8], short: &[u8]| {
+                long.len() > short.len() && long.starts_with(short) && long[short.len()] == b'/'
+            };
+            let dir = prefix
+                .rsplitn(2, |byte| *byte == b'/')
+                .nth(1)
+                .unwrap_or_default();
+            starts(prefix, path) || (*has_wildcard && !dir.is_empty() && starts(path, dir))
+        };
+        let above = is_dir && prefixes.iter().any(leads_there);
         above || matches_any_level(search, path, is_dir, self.case)
     }
 
@@ -272,7 +271,17 @@ impl Rules {
     /// Whether git would take the name into a tree: `.git` and its look-alikes are refused.
     pub(super) fn is_valid_name(&self, name: &[u8], is_symlink: bool) -> bool {
         let mode = is_symlink.then_some(gix_validate::path::component::Mode::Symlink);
-        gix_validate::path::component(bstr(name), mode, self.validate).is_ok()
+        let is_valid =
+            |name: &[u8]| gix_validate::path::component(bstr(name), mode, self.validate).is_ok();
+        // To Windows a backslash parts names: git looks at each part.
+        let has_bad_part = || {
+            self.validate.protect_ntfs
+                && name.contains(&b'\\')
+                && name
+                    .split(|byte| *byte == b'\\')
+                    .any(|part| !matches!(part, b"" | b"." | b"..") && !is_valid(part))
+        };
+        is_valid(name) && !has_bad_part()
     }
 
     /// Which conversions git applies to the content of a path.
@@ -285,34 +294,16 @@ impl Rules {
     pub(super) fn to_git(
         &self,
         lane: &mut Lane,
+        conversion: &Conversion,
         path: &[u8],
         bytes: &[u8],
         index_blob: Option<ObjectId>,
     ) -> Result<Vec<u8>, Error> {
-        let Lane { stack, converter } = lane;
         let read_index = &mut |buffer: &mut Vec<u8>| {
             let found = index_blob.and_then(|id| self.backend.0.read(&id).ok().flatten());
             found.map(|object| *buffer = object.bytes)
         };
-        converter.to_git(
-            path,
-            bytes,
-            &mut |outcome| self.attributes(stack, path, outcome),
-            read_index,
-        )
-    }
-
-    /// What git would check out for a blob's bytes.
-    pub(super) fn to_worktree(
-        &self,
-        lane: &mut Lane,
-        path: &[u8],
-        blob: &[u8],
-    ) -> Result<Vec<u8>, Error> {
-        let Lane { stack, converter } = lane;
-        converter.to_worktree(path, blob, &mut |outcome| {
-            self.attributes(stack, path, outcome)
-        })
+        lane.converter.to_git(conversion, path, bytes, read_index)
     }
 
     fn attributes(
@@ -348,14 +339,16 @@ fn matches_any_level(search: &Search, path: &[u8], is_dir: bool, case: Case) -> 
     }
 }
 
-/// The part of a pattern with a slash before its first wildcard: ignored directories on the way there are entered.
-fn literal_prefix(pattern: &str) -> Vec<u8> {
+/// The part of a pattern with a slash before its first wildcard, and whether there is one: ignored directories on the
+/// way there are entered, and those below it.
+fn literal_prefix(pattern: &str) -> (Vec<u8>, bool) {
     let pattern = pattern.trim_start_matches('!').trim_start_matches('/');
     if !pattern.trim_end_matches('/').contains('/') {
-        return Vec::new();
+        return (Vec::new(), false);
     }
-    let end = pattern.find(['*', '?', '[', '\\']).unwrap_or(pattern.len());
-    pattern.as_bytes()[..end].to_vec()
+    let wildcard = pattern.find(['*', '?', '[', '\\']);
+    let end = wildcard.unwrap_or(pattern.len());
+    (pattern.as_bytes()[..end].to_vec(), wildcard.is_some())
 }
 
 fn fingerprint<'a>(

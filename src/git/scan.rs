@@ -59,6 +59,10 @@ impl Scan {
     /// # Errors
     /// When something cannot be read that is neither skipped nor gone.
     pub fn run(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
+        super::pool::run(|| Self::on_pool(repo, options))
+    }
+
+    fn on_pool(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
         let mut timings = Timings::start();
         let clock = file_system_clock(options.scratch)?;
         let format = repo.backend.format();
@@ -82,7 +86,7 @@ impl Scan {
             if let Some(view) = lazy.get() {
                 return Ok(view);
             }
-            let view = IndexView::read(&repo.git_dir)?;
+            let view = IndexView::read(repo)?;
             Ok(lazy.get_or_init(|| view))
         };
         let controls = match &cached {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::index::Stage;
-use super::node::{ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, INTENT_TO_ADD, SKIP_WORKTREE};
+use super::node::{
+    ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, INTENT_TO_ADD, OURS, SKIP_WORKTREE,
+};
 use super::skip::SkipReason;
 use super::tree::Mode;
 use crate::model::object_id::ObjectId;
@@ -161,8 +163,8 @@ impl Sidecar {
                 }
             },
             &mut |_, file| match on_disk(file) {
-                Some(bits) if bits & 0o100 != 0 => executables.add(bits),
-                Some(bits) => files.add(bits),
+                Some((Mode::Executable, bits)) => executables.add(bits),
+                Some((_, bits)) => files.add(bits),
                 None => {}
             },
         );
@@ -218,14 +220,15 @@ impl Sidecar {
                 }
             },
             &mut |path, file| {
-                match on_disk(file) {
-                    Some(bits) if bits & 0o100 != 0 && bits != executable_bits => {
-                        _ = other.insert(quote_path(path), octal(bits))
+                if let Some((mode, bits)) = on_disk(file) {
+                    let common = if mode == Mode::Executable {
+                        executable_bits
+                    } else {
+                        file_bits
+                    };
+                    if bits != common {
+                        other.insert(quote_path(path), octal(bits));
                     }
-                    Some(bits) if bits & 0o100 == 0 && bits != file_bits => {
-                        _ = other.insert(quote_path(path), octal(bits))
-                    }
-                    _ => {}
                 }
                 match file.disk {
                     Disk::Raw(entry) => raw.push((path.to_vec(), entry)),
@@ -259,11 +262,15 @@ impl Sidecar {
     }
 }
 
-/// The permission bits of a captured regular file.
-fn on_disk(file: &super::node::File) -> Option<u32> {
-    let captured = matches!(file.disk, Disk::AsTree | Disk::Raw(_));
+/// The permission bits of a captured regular file, and the mode it is recorded with, which a checkout would use.
+fn on_disk(file: &super::node::File) -> Option<(Mode, u32)> {
+    let recorded = match file.disk {
+        Disk::AsTree => file.tree?,
+        Disk::Raw(entry) => entry,
+        _ => return None,
+    };
     let regular = file.stamp.file_type() == rustix::fs::FileType::RegularFile;
-    (captured && regular).then(|| file.stamp.permissions())
+    regular.then(|| (recorded.mode, file.stamp.permissions()))
 }
 
 impl ConflictStage {
@@ -279,7 +286,7 @@ impl ConflictStage {
 
 impl FlaggedPath {
     fn of(path: &[u8], facts: Option<super::node::IndexFacts>) -> Option<Self> {
-        let facts = facts.filter(|facts| facts.flags & !CONFLICTED != 0)?;
+        let facts = facts.filter(|facts| facts.flags & !(CONFLICTED | OURS) != 0)?;
         let known = [
             (ASSUME_UNCHANGED, IndexFlag::AssumeUnchanged),
             (SKIP_WORKTREE, IndexFlag::SkipWorktree),

@@ -14,7 +14,7 @@ use super::backend::Backend;
 use super::content::{Reader, lstat};
 use super::index::{IndexView, Slice, Tracked, TrackedFile};
 use super::nested::{self, Nested};
-use super::node::{Dir, Disk, Entry, File, IndexFacts, SKIP_WORKTREE, push};
+use super::node::{ASSUME_UNCHANGED, Dir, Disk, Entry, File, IndexFacts, SKIP_WORKTREE, push};
 use super::rules::{Rules, as_path};
 use super::settings::Settings;
 use super::skip::SkipReason;
@@ -132,8 +132,10 @@ impl<'a> Walk<'a> {
         };
         let stamp = match stamp {
             Ok(stamp) if stamp.file_type() == FileType::Directory => Some(stamp),
-            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => None,
-            Err(Errno::ACCESS) => return self.unreadable(old, path, name, slice),
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
+            Err(Errno::ACCESS | Errno::NAMETOOLONG) => {
+                return self.unreadable(old, path, name, slice);
+            }
             Err(error) => return Err(error).at("stat", as_path(path)),
         };
         let old_existed = old.is_some();
@@ -146,7 +148,10 @@ impl<'a> Walk<'a> {
         let Some(stamp) = stamp else {
             return self.missing(node, path, slice);
         };
-        let controls_moved = self.controls_moved(&mut node, path)?;
+        if ignored && slice.is_some_and(|slice| slice.is_empty()) {
+            return Ok(Visited::Gone);
+        }
+        let controls_moved = self.controls_moved(&mut node, path, ignored)?;
         above.reread |= controls_moved[0];
         above.reconvert |= controls_moved[1];
         let slice = match slice {
@@ -156,6 +161,11 @@ impl<'a> Walk<'a> {
             slice => slice,
         };
         let tracked = slice.map(|slice| slice.children());
+        if let Some(tracked) = tracked.as_ref().filter(|_| old_existed) {
+            let [ignores, attributes] = staged_controls_moved(&node, tracked);
+            above.reread |= ignores;
+            above.reconvert |= attributes;
+        }
         let same_names = old_existed
             && node.on_disk
             && node.ignored == ignored
@@ -177,26 +187,36 @@ impl<'a> Walk<'a> {
         self.listed_names(node, path, tracked, above)
     }
 
-    /// Whether `.gitignore` or `.gitattributes` changed since they were last seen. New ones are found by listing.
-    fn controls_moved(&self, node: &mut Dir, path: &[u8]) -> Result<[bool; 2], Error> {
+    /// Whether `.gitignore` or `.gitattributes` changed since they were last seen. New ones are found by listing, but
+    /// for attributes in an ignored directory, which is not listed.
+    fn controls_moved(
+        &self,
+        node: &mut Dir,
+        path: &[u8],
+        ignored: bool,
+    ) -> Result<[bool; 2], Error> {
         let mut moved = [false; 2];
         for (slot, name) in CONTROLS.iter().enumerate() {
-            let Some(old) = node.controls[slot] else {
+            let old = node.controls[slot];
+            if old.is_none() && (slot == 0 || !ignored) {
                 continue;
-            };
+            }
             let now = self.control(path, name)?;
-            moved[slot] = now != Some(old) || !old.is_older_than(self.clock);
+            moved[slot] = now != old || now == Some(Stamp::default());
             node.controls[slot] = now;
         }
         Ok(moved)
     }
 
+    /// The stamp of an ignore or attribute file. One that may change again without showing it gets none that a later
+    /// scan could take for its own.
     fn control(&self, path: &[u8], name: &[u8]) -> Result<Option<Stamp>, Error> {
         let mut path = path.to_vec();
         push(&mut path, name);
         match lstat(self.root(), &path) {
-            Ok(stamp) => Ok(Some(stamp)),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Ok(stamp) if stamp.is_older_than(self.clock) => Ok(Some(stamp)),
+            Ok(_) => Ok(Some(Stamp::default())),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG | Errno::LOOP) => Ok(None),
             Err(error) => Err(error).at("stat", as_path(&path)),
         }
     }
@@ -220,6 +240,9 @@ impl<'a> Walk<'a> {
                 None => old.index.map_or(InIndex::No, InIndex::Facts),
                 Some(tracked) => find_tracked(tracked, &old.name, self.index)?,
             };
+            if is_expandable(in_index) && self.is_dir(&file_path) {
+                return Ok((at, None));
+            }
             let new = if is_nested(old, in_index) {
                 self.nested(&file_path, &old.name, in_index)?
             } else {
@@ -275,9 +298,13 @@ impl<'a> Walk<'a> {
                     node.dirty = true;
                     insert_file(&mut node.files, file);
                 }
-                Visited::Gone => still_same = false,
+                Visited::Gone => {
+                    still_same = false;
+                    node.dirty = true;
+                }
             }
         }
+        part_twins(node);
         Ok(still_same)
     }
 
@@ -290,15 +317,16 @@ impl<'a> Walk<'a> {
         below: Above,
     ) -> Vec<usize> {
         let is_same = |full: &[u8], file: &File| {
-            let facts_hold = tracked.is_none_or(|tracked| {
-                let found = tracked
-                    .files
-                    .binary_search_by(|other| other.name.cmp(&file.name));
-                found.ok().map(|at| tracked.files[at].facts) == file.index
-            });
+            let in_index = match tracked {
+                None => file.index.map_or(InIndex::No, InIndex::Facts),
+                Some(tracked) => match find_tracked(tracked, &file.name, self.index) {
+                    Ok(found) => found,
+                    Err(_) => return false,
+                },
+            };
             file.trusted
-                && facts_hold
-                && lstat(self.root(), full).is_ok_and(|stamp| stamp == file.stamp)
+                && lstat(self.root(), full)
+                    .is_ok_and(|stamp| self.is_unmoved(full, file, &stamp, in_index, below))
         };
         if below.reconvert {
             return (0..files.len()).collect();
@@ -363,18 +391,24 @@ impl<'a> Walk<'a> {
             return self.unreadable(Some(node), path, &[], Some(slice));
         };
         let is_tracked = !tracked.files.is_empty() || !tracked.dirs.is_empty();
-        if !path.is_empty() && !is_tracked && names.iter().any(|(name, _)| &**name == b".git") {
+        let has_git = names.iter().any(|(name, _)| &**name == b".git");
+        if !path.is_empty() && !is_tracked && has_git {
             let name = node.name.clone();
             match self.nested(path, &name, InIndex::No)? {
                 Some(file) => return Ok(Visited::Nested(file)),
                 None => node.dirty = true,
             }
         }
+        if !path.is_empty() && has_git {
+            // It may become a repository, or count as one, without a change of this directory.
+            node.trusted = false;
+        }
         let mut above = above;
         for (slot, control) in CONTROLS.iter().enumerate() {
             let before = node.controls[slot];
             let is_there = names.iter().any(|(name, _)| &**name == *control);
-            node.controls[slot] = if is_there {
+            let is_unlisted = slot == 1 && node.ignored;
+            node.controls[slot] = if is_there || is_unlisted {
                 self.control(path, control)?
             } else {
                 None
@@ -417,7 +451,11 @@ impl<'a> Walk<'a> {
                 .is_ok();
             let is_dir = *kind == FileType::Directory;
             if is_dir && !in_dirs && file.is_none() && !self.rules.is_valid_name(name, false) {
-                judged.files.push(name);
+                if !self.rules.is_excluded(&full, true)
+                    && !self.rules.is_ignored(lane, &full, true)?
+                {
+                    judged.files.push(name);
+                }
             } else if is_dir {
                 match file.map(|file| file.facts.entry.mode) {
                     Some(Mode::Gitlink | Mode::Tree) => {
@@ -547,6 +585,7 @@ impl<'a> Walk<'a> {
                 Visited::Gone => node.dirty = true,
             }
         }
+        part_twins(&mut node);
         Ok(node)
     }
 
@@ -571,7 +610,10 @@ impl<'a> Walk<'a> {
             ..Dir::default()
         };
         for file in &tracked.files {
-            node.files.push(deleted(file.name, file.facts));
+            let mut file_path = path.to_vec();
+            push(&mut file_path, file.name);
+            node.files
+                .push(self.deleted(&file_path, file.name, file.facts));
         }
         for (name, slice) in &tracked.dirs {
             let mut dir_path = path.to_vec();
@@ -610,7 +652,7 @@ impl<'a> Walk<'a> {
         };
         let tracked = slice.children();
         for file in &tracked.files {
-            let mut kept = deleted(file.name, file.facts);
+            let mut kept = self.deleted(path, file.name, file.facts);
             kept.tree = file.facts.staged();
             kept.disk = Disk::Skipped(SkipReason::Unreadable);
             node.files.push(kept);
@@ -635,7 +677,7 @@ impl<'a> Walk<'a> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir = match rustix::fs::openat(self.root(), target, flags, OpenMode::empty()) {
             Ok(dir) => dir,
-            Err(Errno::ACCESS | Errno::PERM) => return Ok(None),
+            Err(Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => return Ok(None),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Some(Vec::new())),
             Err(error) => return Err(error).at("open directory", target),
         };
@@ -679,8 +721,8 @@ impl<'a> Walk<'a> {
             push(&mut full, name);
             match lstat(self.root(), &full) {
                 Ok(stamp) => names.push((name.into(), stamp.file_type())),
-                Err(Errno::NOENT | Errno::NOTDIR) => {}
-                Err(Errno::ACCESS) => return Ok(None),
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+                Err(Errno::ACCESS | Errno::NAMETOOLONG) => return Ok(None),
                 Err(error) => return Err(error).at("stat", as_path(&full)),
             }
         }
@@ -698,7 +740,9 @@ impl<'a> Walk<'a> {
         let stamp = match rustix::fs::statat(self.root(), as_path(path), AtFlags::SYMLINK_NOFOLLOW)
         {
             Ok(stat) => Stamp::of(&stat),
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(facts.map(|facts| deleted(name, facts))),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                return Ok(facts.map(|facts| self.deleted(path, name, facts)));
+            }
             Err(error) => return Err(error).at("stat", as_path(path)),
         };
         if stamp.file_type() != FileType::Directory {
@@ -718,7 +762,8 @@ impl<'a> Walk<'a> {
             disk: Disk::AsTree,
         };
         let kept = facts
-            .filter(|facts| facts.has(SKIP_WORKTREE))
+            .filter(|facts| facts.has(SKIP_WORKTREE | ASSUME_UNCHANGED))
+            .filter(|facts| facts.entry.mode == Mode::Gitlink)
             .map(|facts| facts.entry);
         match (nested::inspect(&self.work_dir.join(as_path(path))), facts) {
             _ if kept.is_some() => file.tree = kept,
@@ -728,13 +773,37 @@ impl<'a> Walk<'a> {
                     id,
                 })
             }
-            (_, Some(facts)) => file.tree = facts.staged(),
+            (_, Some(facts)) if facts.entry.mode == Mode::Gitlink => file.tree = facts.staged(),
+            (Nested::Unrecordable, Some(facts)) => {
+                file.tree = facts.staged();
+                file.disk = Disk::Skipped(SkipReason::NestedWithoutCommit);
+            }
             (Nested::Unrecordable, None) => {
                 file.disk = Disk::Skipped(SkipReason::NestedWithoutCommit)
             }
-            (Nested::No, None) => return Ok(None),
+            (Nested::No, _) => return Ok(None),
         }
         Ok(Some(file))
+    }
+
+    /// A tracked name that is not on disk.
+    pub(super) fn deleted(&self, path: &[u8], name: &[u8], facts: IndexFacts) -> File {
+        let kept = facts.has(ASSUME_UNCHANGED | SKIP_WORKTREE)
+            || facts.entry.mode == Mode::Tree
+            || !self.rules.in_sparse_checkout(path);
+        let tree = if kept { facts.staged() } else { None };
+        File {
+            name: name.into(),
+            stamp: Stamp::default(),
+            trusted: false,
+            tree,
+            index: Some(facts),
+            disk: Disk::Absent,
+        }
+    }
+
+    fn is_dir(&self, path: &[u8]) -> bool {
+        lstat(self.root(), path).is_ok_and(|stamp| stamp.file_type() == FileType::Directory)
     }
 
     pub(super) fn count(&self) {
@@ -762,21 +831,6 @@ struct Judged<'n> {
     files: Vec<&'n [u8]>,
     /// With whether git ignores the directory.
     dirs: Vec<(&'n [u8], bool)>,
-}
-
-/// A tracked name that is not on disk.
-pub(super) fn deleted(name: &[u8], facts: IndexFacts) -> File {
-    let kept =
-        facts.has(super::node::ASSUME_UNCHANGED | SKIP_WORKTREE) || facts.entry.mode == Mode::Tree;
-    let tree = if kept { facts.staged() } else { None };
-    File {
-        name: name.into(),
-        stamp: Stamp::default(),
-        trusted: false,
-        tree,
-        index: Some(facts),
-        disk: Disk::Absent,
-    }
 }
 
 fn same_tracked_names(node: &Dir, tracked: &Tracked<'_>) -> bool {
@@ -811,9 +865,73 @@ fn find_dir<'a>(tracked: &Tracked<'a>, name: &[u8]) -> Option<Slice<'a>> {
         .map(|at| tracked.dirs[at].1)
 }
 
-fn insert_file(files: &mut Vec<File>, file: File) {
+/// Puts a repository among the files; what the index says of its name stays.
+fn insert_file(files: &mut Vec<File>, mut file: File) {
     match files.binary_search_by(|other| other.name.cmp(&file.name)) {
-        Ok(at) => files[at] = file,
+        Ok(at) => {
+            file.index = file.index.or(files[at].index);
+            files[at] = file;
+        }
         Err(at) => files.insert(at, file),
     }
+}
+
+/// Which of `.gitignore` and `.gitattributes` are not on disk and changed in the index, where they count too.
+fn staged_controls_moved(node: &Dir, tracked: &Tracked<'_>) -> [bool; 2] {
+    [0, 1].map(|slot| {
+        let name = CONTROLS[slot];
+        let old = node
+            .files
+            .binary_search_by(|file| (*file.name).cmp(name))
+            .ok()
+            .and_then(|at| node.files[at].index);
+        let new = tracked
+            .files
+            .binary_search_by(|file| file.name.cmp(name))
+            .ok()
+            .map(|at| tracked.files[at].facts);
+        node.controls[slot].is_none() && old != new
+    })
+}
+
+/// Whether the index names a whole directory outside the sparse checkout.
+fn is_expandable(in_index: InIndex<'_>) -> bool {
+    let facts = in_index.facts();
+    facts.is_some_and(|facts| facts.entry.mode == Mode::Tree)
+}
+
+/// A name is a file or a directory, never both: where the index has one and the disk the other, the disk's wins, even
+/// over entries that git takes as unchanged.
+fn part_twins(node: &mut Dir) {
+    let Dir {
+        files, dirs, dirty, ..
+    } = node;
+    for dir in dirs {
+        let Ok(at) = files.binary_search_by(|file| (*file.name).cmp(&dir.name)) else {
+            continue;
+        };
+        let file = &mut files[at];
+        if file.tree.is_none() {
+            continue;
+        }
+        if file.disk != Disk::Absent {
+            forget_trees(dir);
+            *dirty = true;
+        } else if has_trees(dir) {
+            file.tree = None;
+            *dirty = true;
+        }
+    }
+}
+
+fn forget_trees(dir: &mut Dir) {
+    dir.dirty = true;
+    for file in &mut dir.files {
+        file.tree = None;
+    }
+    dir.dirs.iter_mut().for_each(forget_trees);
+}
+
+fn has_trees(dir: &Dir) -> bool {
+    dir.files.iter().any(|file| file.tree.is_some()) || dir.dirs.iter().any(has_trees)
 }

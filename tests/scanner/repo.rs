@@ -28,7 +28,28 @@ impl TestRepo {
         fs::create_dir(repo.root()).unwrap();
         fs::create_dir(repo.home()).unwrap();
         repo.git(["init", "-q", "-b", "main"]);
+        repo.shield(&repo.root());
         repo
+    }
+
+    /// Local settings win over those of whoever runs the tests.
+    pub fn shield(&self, dir: &Path) {
+        let ignore = self.home().join("ignore");
+        let attributes = self.home().join("attributes");
+        let mut text = fs::read_to_string(dir.join(".git/config")).unwrap();
+        text.push_str("[core]\n\tautocrlf = false\n\teol = native\n\tsafecrlf = false\n");
+        text.push_str("\tprotectNTFS = true\n\tprotectHFS = false\n\tfsmonitor = false\n");
+        text.push_str("\tignoreCase = false\n\tuntrackedCache = false\n");
+        text.push_str("[advice]\n\taddEmbeddedRepo = false\n");
+        text.push_str(&format!("[core]\n\texcludesFile = {}\n", ignore.display()));
+        text.push_str(&format!("\tattributesFile = {}\n", attributes.display()));
+        fs::write(dir.join(".git/config"), text).unwrap();
+    }
+
+    /// Sets a local setting of git's.
+    pub fn config(&self, key: &str, value: &str) -> &Self {
+        self.git(["config", key, value]);
+        self
     }
 
     pub fn root(&self) -> PathBuf {
@@ -37,6 +58,10 @@ impl TestRepo {
 
     pub fn home(&self) -> PathBuf {
         self.dir.path().join("home")
+    }
+
+    pub fn cache(&self) -> PathBuf {
+        self.path(".git/go-team/worktrees/main/stat-cache")
     }
 
     pub fn beside(&self, name: &str) -> PathBuf {
@@ -72,6 +97,13 @@ impl TestRepo {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(target, path).unwrap();
+        self
+    }
+
+    /// Dates every file back, so that an index written now is clearly younger.
+    pub fn age(&self, seconds: u64) -> &Self {
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+        age_below(&self.root(), time);
         self
     }
 
@@ -145,6 +177,11 @@ impl TestRepo {
     }
 
     pub fn git_tree_in(&self, dir: &Path) -> ObjectId {
+        self.try_git_tree_in(dir).unwrap()
+    }
+
+    /// What git says when it cannot record the work tree.
+    pub fn try_git_tree_in(&self, dir: &Path) -> Result<ObjectId, String> {
         let index = PathBuf::from(self.git_in(
             dir,
             ["rev-parse", "--path-format=absolute", "--git-path", "index"],
@@ -153,28 +190,42 @@ impl TestRepo {
         let copy = index.with_file_name("index-copy");
         if index.exists() {
             fs::copy(&index, &copy).unwrap();
+            // git compares the files' times with the index's own.
+            let time = index.metadata().unwrap().modified().unwrap();
+            let file = fs::File::options().write(true).open(&copy).unwrap();
+            file.set_modified(time).unwrap();
         }
         let run = |args: &[&str]| {
-            let output = self
-                .command(dir)
-                .env("GIT_INDEX_FILE", &copy)
-                .args(args)
-                .output()
-                .unwrap();
-            String::from_utf8(output.stdout)
-                .unwrap()
-                .trim_end()
-                .to_owned()
+            let mut command = self.command(dir);
+            command.env("GIT_INDEX_FILE", &copy).args(args);
+            let output = command.output().unwrap();
+            if output.status.success() {
+                Ok(String::from_utf8(output.stdout)
+                    .unwrap()
+                    .trim_end()
+                    .to_owned())
+            } else {
+                Err(String::from_utf8_lossy(&output.stderr).into_owned())
+            }
         };
-        run(&["add", "-A"]);
-        let tree = run(&["write-tree"]);
+        let added = run(&["add", "-A"]);
+        // Files outside a sparse checkout are a failure to git, though it adds all others.
+        let outside = "outside of your sparse-checkout definition";
+        let added = added.or_else(|error| {
+            if error.contains(outside) {
+                Ok(error)
+            } else {
+                Err(error)
+            }
+        });
+        let tree = added.and_then(|_| run(&["write-tree"]));
         let _ = fs::remove_file(copy);
-        ObjectId::parse(&tree).unwrap()
+        Ok(ObjectId::parse(&tree?).unwrap())
     }
 
     /// The tree of the index, where git can write one.
-    pub fn git_index_tree(&self) -> Option<ObjectId> {
-        let output = self.try_git(["write-tree"]);
+    pub fn git_index_tree_in(&self, dir: &Path) -> Option<ObjectId> {
+        let output = self.command(dir).arg("write-tree").output().unwrap();
         output
             .status
             .success()
@@ -197,8 +248,11 @@ impl TestRepo {
             user_file: None,
             current_dir: dir,
         };
+        // What the file system does with a sync is not what is compared here.
+        let quick = ("GO_TEAM_DURABILITY_SYNC", "false");
         let env = settings
             .iter()
+            .chain([&quick])
             .map(|(key, value)| ((*key).into(), (*value).into()));
         let config = config::load(sources, env, &[]).unwrap();
         Workspace::new(repo, config, Clock::System)
@@ -206,37 +260,84 @@ impl TestRepo {
 
     /// Makes a checkpoint and checks it against git.
     pub fn check(&self) -> CreateReport {
-        let expected = self.git_tree();
-        let index_tree = self.git_index_tree();
-        let report = checkpoint(&self.workspace());
-        let git = &report.record.git;
-        if git.tree != Some(expected) {
-            let ours = git.tree.unwrap().to_string();
-            let diff = self.git([
-                "diff-tree",
-                "-r",
-                "--no-renames",
-                &expected.to_string(),
-                &ours,
-            ]);
-            panic!("git records {expected}, go-team {ours}:\n{diff}");
-        }
-        if let Some(index_tree) = index_tree {
-            assert_eq!(git.index_tree, Some(index_tree), "the staged tree");
-        }
+        let report = self.check_tree();
         super::restore::assert_exact(self, &report);
         report
     }
 
+    /// [`check`](Self::check) where git succeeds; where it fails, a checkpoint alone.
+    pub fn check_against_git(&self) {
+        let report = match self.try_git_tree_in(&self.root()) {
+            Ok(expected) => {
+                let report = checkpoint(&self.workspace());
+                self.assert_tree(&self.root(), &report, expected);
+                report
+            }
+            Err(_) => checkpoint(&self.workspace()),
+        };
+        super::restore::assert_exact(self, &report);
+    }
+
+    /// Makes a checkpoint and checks its trees, but not whether it gives everything back.
+    pub fn check_tree(&self) -> CreateReport {
+        self.check_tree_in(&self.root())
+    }
+
+    pub fn check_tree_in(&self, dir: &Path) -> CreateReport {
+        let expected = self.git_tree_in(dir);
+        let report = checkpoint(&self.workspace_in(dir, &[]));
+        self.assert_tree(dir, &report, expected);
+        report
+    }
+
+    /// Checks the trees of a checkpoint.
+    pub fn assert_tree(&self, dir: &Path, report: &CreateReport, expected: ObjectId) {
+        let git = &report.record.git;
+        let differ = |what: &str, expected: ObjectId, ours: Option<ObjectId>| {
+            if ours == Some(expected) {
+                return;
+            }
+            let ours = ours.unwrap().to_string();
+            let trees = [expected.to_string(), ours.clone()];
+            let args = ["diff-tree", "-r", "--no-renames", &trees[0], &trees[1]];
+            let diff = self.git_in(dir, args);
+            panic!("{what}: git records {expected}, go-team {ours}:\n{diff}");
+        };
+        differ("work tree", expected, git.tree);
+        if let Some(index_tree) = self.git_index_tree_in(dir) {
+            differ("index", index_tree, git.index_tree);
+        }
+    }
+
     /// [`check`](Self::check) without a cache, with a fresh one, and with one that an unchanged tree made.
     pub fn check_thrice(&self) -> CreateReport {
-        let cache = self.path(".git/go-team/worktrees/main/stat-cache");
-        let _ = fs::remove_file(&cache);
+        let _ = fs::remove_file(self.cache());
         let first = self.check();
         let second = self.check();
         assert_eq!(first.record.git.tree, second.record.git.tree);
         self.check()
     }
+}
+
+fn age_below(dir: &Path, time: std::time::SystemTime) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = path.symlink_metadata().unwrap();
+        if path.file_name().unwrap() == ".git" || meta.is_symlink() {
+            continue;
+        }
+        if meta.is_dir() {
+            age_below(&path, time);
+        } else {
+            let file = fs::File::options().read(true).open(&path).unwrap();
+            file.set_modified(time).unwrap();
+        }
+    }
+}
+
+/// Waits until files written before are older than the clock of the next scan.
+pub fn let_time_pass() {
+    std::thread::sleep(std::time::Duration::from_millis(12));
 }
 
 /// Makes a checkpoint.

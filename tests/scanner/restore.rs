@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use go_team::engine::create::CreateReport;
 use go_team::git::sidecar::Extras;
@@ -39,7 +41,12 @@ pub fn assert_exact(repo: &TestRepo, report: &CreateReport) {
         lay_raw(repo, &format!("{sidecar}:raw"), &out);
     }
     for path in &extras.absent {
-        let _ = fs::remove_file(out.join(path_of(path)));
+        let path = out.join(path_of(path));
+        let _ = fs::remove_dir_all(&path);
+        let _ = fs::remove_file(&path);
+        for above in path.ancestors().skip(1).take_while(|dir| *dir != out) {
+            let _ = fs::remove_dir(above);
+        }
     }
     for path in &extras.empty_directories {
         fs::create_dir_all(out.join(path_of(path))).unwrap();
@@ -75,9 +82,10 @@ pub fn assert_exact(repo: &TestRepo, report: &CreateReport) {
         .chain(extras.nested.iter().map(|n| left_out(&n.path)))
         .collect();
     let mut actual = read(&repo.root(), &skip);
-    remove_ignored(repo, &mut actual);
+    remove_ignored(repo, &mut actual, &restored);
     for path in &skip {
-        restored.remove(path);
+        let below = [path.as_slice(), b"/"].concat();
+        restored.retain(|key, _| key != path && !key.starts_with(&below));
         actual.remove(path);
     }
     for (path, item) in &actual {
@@ -211,29 +219,37 @@ fn read_below(
     }
 }
 
-/// Takes out what git ignores: ignored untracked files, and directories that hold nothing else.
-fn remove_ignored(repo: &TestRepo, items: &mut BTreeMap<Vec<u8>, Item>) {
-    let list = [
-        "ls-files",
-        "-z",
-        "--others",
-        "--ignored",
-        "--exclude-standard",
-        "--directory",
-    ];
-    let ignored = repo
-        .command(&repo.root())
-        .args(list)
-        .output()
-        .unwrap()
-        .stdout;
-    for path in ignored
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty())
-    {
-        match path.strip_suffix(b"/") {
-            Some(dir) => items.retain(|key, _| key != dir && !key.starts_with(path)),
-            None => _ = items.remove(path),
+/// Takes out what git ignores and the checkpoint does not have.
+fn remove_ignored(
+    repo: &TestRepo,
+    items: &mut BTreeMap<Vec<u8>, Item>,
+    restored: &BTreeMap<Vec<u8>, Item>,
+) {
+    // Of an ignored directory, tracked files count, but not the directory itself.
+    for (is_dir, options) in [(false, "-z"), (true, "--no-index")] {
+        let unknown: Vec<u8> = items
+            .iter()
+            .filter(|(path, item)| {
+                !restored.contains_key(*path) && matches!(item, Item::Dir { .. }) == is_dir
+            })
+            .flat_map(|(path, _)| path.iter().copied().chain([0]))
+            .collect();
+        if unknown.is_empty() {
+            continue;
+        }
+        let mut command = repo.command(&repo.root());
+        command.args(["check-ignore", "-z", "--stdin", options]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || input.write_all(&unknown).unwrap());
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        for path in output.stdout.split(|byte| *byte == 0) {
+            items.remove(path);
         }
     }
 }
