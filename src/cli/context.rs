@@ -112,7 +112,8 @@ fn start(directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
         return Ok(start);
     }
     let message = format!("there is no directory {}", show(&directory));
-    Err(Failure::new("no-directory", Exit::NotFound, message))
+    Err(Failure::new("no-directory", Exit::NotFound, message)
+        .hint("-C takes a directory that exists, relative to where you are"))
 }
 
 fn clock() -> Result<Clock, Failure> {

@@ -1,5 +1,6 @@
 //! The one funnel: each way to fail becomes a kind, a message, hints and an exit code.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
@@ -24,12 +25,18 @@ pub enum Exit {
     Failure,
     /// The arguments or the input are wrong.
     Usage,
+    /// Something that was checked is not as it should be.
+    Invalid,
     /// There is no such session, checkpoint, value or file.
     NotFound,
+    /// The user said no.
+    Cancelled,
     /// Another process is at work.
     Busy,
     /// go-team does not work in this repository.
     Refused,
+    /// The user interrupted it.
+    Interrupted,
 }
 
 impl Exit {
@@ -40,9 +47,12 @@ impl Exit {
             Self::Ok => 0,
             Self::Failure => 1,
             Self::Usage => 2,
+            Self::Invalid => 3,
             Self::NotFound => 4,
+            Self::Cancelled => 5,
             Self::Busy => 6,
             Self::Refused => 7,
+            Self::Interrupted => 130,
         }
     }
 }
@@ -216,6 +226,12 @@ fn of_store(error: &store::Error, message: String) -> Failure {
                     session.to_string_lossy()
                 ))
         }
+        store::Error::Damaged { path, .. }
+            if path.file_name().is_some_and(|name| name == "state.json") =>
+        {
+            fail("state-damaged")
+                .hint("go-team cp-show current --json has the state of the last checkpoint")
+        }
         store::Error::Damaged { .. }
         | store::Error::TooLarge { .. }
         | store::Error::Misplaced { .. }
@@ -256,7 +272,8 @@ fn of_config(error: &ConfigError, message: String) -> Failure {
     let failure = Failure::new(kind, Exit::Failure, message);
     match nearest {
         Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
-        None => failure,
+        None => failure
+            .hint("settings come from GO_TEAM_* variables, go-team.toml, and your own config.toml"),
     }
 }
 
@@ -287,7 +304,7 @@ fn list(candidates: &Candidates) -> String {
     let names = names.map(|candidate| format!("{} ({})", candidate.number, candidate.id));
     let mut text = names.collect::<Vec<_>>().join(", ");
     if candidates.more > 0 {
-        text.push_str(&format!(" and {} more", candidates.more));
+        let _ = write!(text, " and {} more", candidates.more);
     }
     text
 }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 /// The options that every command takes.
 #[derive(Debug, Clone, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[command(next_help_heading = "Global options")]
 pub(super) struct GlobalArgs {
     /// Work in this session instead of the work tree's own [env: GO_TEAM_SESSION]

@@ -48,9 +48,13 @@ impl Source {
                 _ => ("unreadable-input", Exit::Failure),
             };
             let message = format!("{flag}: cannot read {}: {error}", self.name());
-            Failure::new(kind, exit, message)
+            Failure::new(kind, exit, message).hint(format!("{flag} takes a file, or - for stdin"))
         })?;
-        parse_object(&bytes, Limits::INPUT).map_err(|error| {
+        let too_large = JsonError::TooLarge {
+            limit: Limits::INPUT.bytes,
+        };
+        let parsed = bytes.map_or(Err(too_large), |bytes| parse_object(&bytes, Limits::INPUT));
+        parsed.map_err(|error| {
             let kind = match error {
                 JsonError::TooLarge { .. }
                 | JsonError::TooDeep { .. }
@@ -58,15 +62,17 @@ impl Source {
                 JsonError::DuplicateKey { .. } | JsonError::Syntax { .. } => "bad-json",
             };
             let message = format!("{flag}: {} is refused: {error}", self.name());
-            Failure::new(kind, Exit::Usage, message)
+            Failure::new(kind, Exit::Usage, message).hint(format!(
+                "{flag} takes one JSON object of at most 16 MiB, nested at most 128 levels deep"
+            ))
         })
     }
 
-    /// Reads one byte more than is allowed at most, and nothing of a file that says it is larger.
-    fn read(&self, start: &Path) -> io::Result<Vec<u8>> {
+    /// Reads one byte more than is allowed at most; `None` for a file that says it is larger, of which nothing is read.
+    fn read(&self, start: &Path) -> io::Result<Option<Vec<u8>>> {
         let limit = Limits::INPUT.bytes as u64 + 1;
         match self {
-            Self::Stdin => read_up_to(io::stdin().lock(), limit),
+            Self::Stdin => read_up_to(io::stdin().lock(), limit).map(Some),
             Self::File(path) => {
                 let file = File::open(start.join(path))?;
                 let metadata = file.metadata()?;
@@ -74,10 +80,9 @@ impl Source {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }
                 if metadata.len() >= limit {
-                    // Not read at all: its length alone makes the parser refuse it.
-                    return Ok(vec![b' '; Limits::INPUT.bytes + 1]);
+                    return Ok(None);
                 }
-                read_up_to(file, limit)
+                read_up_to(file, limit).map(Some)
             }
         }
     }

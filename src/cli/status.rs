@@ -11,7 +11,7 @@ use crate::engine::status::{StatusOptions, status};
 pub(super) struct StatusArgs {}
 
 impl StatusArgs {
-    pub(super) fn run(self, context: &Context) -> Result<(), Failure> {
+    pub(super) fn run(context: &Context) -> Result<(), Failure> {
         let workspace = context.open()?;
         let options = StatusOptions {
             session: context.session.clone(),

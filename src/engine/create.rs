@@ -6,11 +6,12 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use super::inputs::{Inputs, Parent};
+use super::publish::Publication;
 use super::recover::Recovered;
 use super::session::{DEFAULT_WORKFLOW, is_open};
 use super::{Error, Workspace};
 use crate::git::sidecar::{NestedPath, SkippedPath};
-use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
+use crate::git::snapshot::{Committed, reference_of};
 use crate::git::timings::Timings;
 use crate::git::walk::Progress;
 use crate::model::journal::CreateJournal;
@@ -19,7 +20,6 @@ use crate::model::{
     self, CheckpointId, Entry, GitSnapshot, Journal, Manifest, Record, RecordDraft, SessionId,
     State, Trigger,
 };
-use crate::store;
 
 /// Whether files are captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -147,10 +147,14 @@ pub fn create(
         prune: dropped.into_iter().collect(),
         started_at: now,
     });
-    workspace.store.write_journal(&journal)?;
-    timings.lap("write journal");
-    let published = publish(workspace, &record, &manifest, &state, made, &mut timings);
-    let published = match published {
+    let publication = Publication {
+        record: &record,
+        manifest: &manifest,
+        state: &state,
+        journal: &journal,
+    };
+    let committed = made.map(|made| made.committed);
+    let published = match publication.run(workspace, committed, &mut timings) {
         Ok(published) => published,
         Err(error) => {
             // Whatever this cannot clean up, the journal lets the next command clean up.
@@ -159,25 +163,8 @@ pub fn create(
         }
     };
     // The checkpoint is complete and durable: nothing below can take it back.
-    for entry in &pruned {
-        if let Err(error) = workspace.remove_checkpoint(&session, &entry.id, entry.commit_hash) {
-            warnings.push(format!("could not remove {}: {error}", entry.id));
-        }
-    }
+    workspace.finish(&session, &pruned, published, &mut warnings, &mut timings);
     let pruned = pruned.into_iter().map(|entry| entry.id).collect();
-    if let Some(published) = published {
-        let (pack, troubles) = published.settle(&workspace.repo);
-        warnings.extend(troubles.iter().map(ToString::to_string));
-        timings.lap("remember the scan");
-        if let Err(error) = workspace.tidy_packs(&pack) {
-            warnings.push(format!("could not merge packs: {error}"));
-        }
-        timings.lap("merge packs");
-    }
-    if let Err(error) = workspace.store.remove_journal(&session) {
-        warnings.push(error.to_string());
-    }
-    timings.lap("clean up");
     Ok(CreateReport {
         record,
         manifest,
@@ -310,49 +297,6 @@ impl Captured {
     }
 }
 
-/// Objects, ref, record, manifest: each is on the disk before the next can be seen.
-fn publish(
-    workspace: &Workspace,
-    record: &Record,
-    manifest: &Manifest,
-    state: &State,
-    made: Option<Captured>,
-    timings: &mut Timings,
-) -> Result<Option<PublishedSnapshot>, Error> {
-    let store = &workspace.store;
-    let session = &manifest.session_id;
-    let published = match made {
-        Some(made) => {
-            let reference = reference_of(session, &record.id);
-            Some(
-                made.committed
-                    .publish(&workspace.repo, &reference, workspace.sync())?,
-            )
-        }
-        None => None,
-    };
-    timings.lap("publish objects and ref");
-    let (staged_record, staged_others) = rayon::join(
-        || store.stage_record(record),
-        || {
-            rayon::join(
-                || store.stage_manifest(manifest),
-                || store.stage_state(session, state),
-            )
-        },
-    );
-    let (staged_manifest, staged_state) = (staged_others.0?, staged_others.1?);
-    staged_record?.publish().map_err(store::Error::from)?;
-    store.sync_session(session)?;
-    timings.lap("publish record");
-    staged_manifest.publish().map_err(store::Error::from)?;
-    staged_state.publish().map_err(store::Error::from)?;
-    store.point_latest(session, &record.id)?;
-    store.sync_session(session)?;
-    timings.lap("publish manifest");
-    Ok(published)
-}
-
 /// The commit's message: a subject, what the maker said, and trailers.
 fn message(draft: &RecordDraft) -> String {
     let plain = |text: &str| {
@@ -370,9 +314,11 @@ fn message(draft: &RecordDraft) -> String {
         text.push_str(description.trim());
         text.push_str("\n\n");
     }
-    text.push_str(&format!(
-        "Session: {}\nCheckpoint: {}\nTrigger: {}\n",
-        draft.session_id, draft.id, draft.trigger
-    ));
-    text
+    let RecordDraft {
+        session_id,
+        id,
+        trigger,
+        ..
+    } = draft;
+    text + &format!("Session: {session_id}\nCheckpoint: {id}\nTrigger: {trigger}\n")
 }

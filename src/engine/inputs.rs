@@ -34,10 +34,14 @@ impl Parent {
             id: Some(entry.id.clone()),
             ..Self::default()
         };
-        parent.tree = entry
-            .commit_hash
-            .and_then(|commit| tree_of(&workspace.repo, &commit).ok());
-        if entry.commit_hash.is_some() && parent.tree.is_none() {
+        // A checkpoint that recorded no files changed none: what counts is the nearest one that did.
+        let mut base = Some(entry);
+        while let Some(without) = base.filter(|entry| entry.commit_hash.is_none()) {
+            base = without.parent.as_ref().and_then(|id| manifest.entry(id));
+        }
+        let commit = base.and_then(|entry| entry.commit_hash);
+        parent.tree = commit.and_then(|commit| tree_of(&workspace.repo, &commit).ok());
+        if commit.is_some() && parent.tree.is_none() {
             warnings.push(format!(
                 "the commit of the parent {} cannot be read; files are compared with HEAD",
                 entry.id

@@ -22,9 +22,16 @@ impl Workspace {
     pub fn live_state(&self, session: &SessionId) -> Result<State, Error> {
         if let Some(file) = &self.config.settings.state.file {
             let path = self.repo.work_dir.join(file);
-            if let Some(bytes) = durable::read_limited(&path, Limits::INPUT.bytes)? {
-                return State::parse(&bytes)
-                    .map_err(|source| store::Error::Damaged { path, source }.into());
+            let limit = Limits::INPUT.bytes;
+            match durable::read_limited(&path, limit) {
+                Ok(Some(bytes)) => {
+                    return State::parse(&bytes)
+                        .map_err(|source| store::Error::Damaged { path, source }.into());
+                }
+                Ok(None) => return Err(store::Error::TooLarge { path, limit }.into()),
+                // The orchestrator has not written it yet.
+                Err(store::Error::Missing { .. }) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(self.store.load_state(session)?.unwrap_or_default())

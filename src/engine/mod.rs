@@ -11,6 +11,7 @@ mod inputs;
 pub mod list;
 mod live;
 pub mod open;
+mod publish;
 pub mod recover;
 mod retention;
 pub mod session;

@@ -61,7 +61,9 @@ impl Workspace {
     /// # Errors
     /// When that fails; it can be tried again.
     pub fn recover(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
+        self.store.clean_work_temps(&self.worktree)?;
         self.store.clean_temps(Some(session))?;
+        crate::git::pack::clean_temps(&self.repo)?;
         let Some(journal) = self.store.load_journal(session)? else {
             return Ok(Vec::new());
         };

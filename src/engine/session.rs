@@ -55,6 +55,12 @@ impl Workspace {
     pub fn begin_session(&self, topic: &str, workflow: &str) -> Result<Manifest, Error> {
         let workflow = self.workflow(workflow)?;
         let now = self.clock.now();
+        if let Some(manifest) = self.unused_session(topic, workflow.name())? {
+            let id = manifest.session_id.clone();
+            self.store
+                .write_current(&self.worktree, &CurrentPointer::new(id, now))?;
+            return Ok(manifest);
+        }
         let mut attempt = 0;
         loop {
             let id = SessionId::compose(topic, now, attempt);
@@ -72,6 +78,25 @@ impl Workspace {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// A session of this topic and workflow that has no checkpoint and no work tree: what a process leaves that is
+    /// killed while it begins one.
+    fn unused_session(&self, topic: &str, workflow: &str) -> Result<Option<Manifest>, Error> {
+        for item in self.store.list_sessions()? {
+            let Ok(manifest) = item.manifest else {
+                continue;
+            };
+            let is_unused = manifest.checkpoints().is_empty()
+                && manifest.next_seq() == 1
+                && manifest.status == SessionStatus::Active
+                && manifest.topic == topic
+                && manifest.workflow == workflow;
+            if is_unused && !self.store.is_bound(&manifest.session_id)? {
+                return Ok(Some(manifest));
+            }
+        }
+        Ok(None)
     }
 
     /// A built-in or configured workflow.

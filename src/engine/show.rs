@@ -33,16 +33,26 @@ pub struct ShowReport {
     /// The ref that holds its files.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
-    /// The checkpoints that were made on top of it.
-    pub children: Vec<Relative>,
-    /// The checkpoint it was made on top of, while that is listed.
-    pub made_on: Option<Relative>,
+    /// The ref that holds the files of the checkpoint it was made on top of.
+    #[serde(skip)]
+    pub parent_reference: Option<String>,
+    /// What came before it and after it.
+    pub lineage: Lineage,
     /// What was checked.
     pub validation: Vec<Check>,
     /// An operation that has not come to its end.
     pub unfinished: Option<Unfinished>,
     /// Troubles that did not stop the report.
     pub warnings: Vec<String>,
+}
+
+/// What came before a checkpoint and after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Lineage {
+    /// The checkpoint it was made on top of, while that is listed.
+    pub parent: Option<Relative>,
+    /// The checkpoints that were made on top of it.
+    pub children: Vec<Relative>,
 }
 
 /// A checkpoint before or after another.
@@ -124,7 +134,11 @@ pub fn show(workspace: &Workspace, options: &ShowOptions) -> Result<ShowReport, 
         .filter(|other| other.parent.as_ref() == Some(&entry.id))
         .map(relative)
         .collect();
-    let made_on = entry.parent.as_ref().and_then(|id| manifest.entry(id));
+    let parent = entry.parent.as_ref().and_then(|id| manifest.entry(id));
+    let reference = |entry: &Entry| {
+        let captured = entry.commit_hash.is_some();
+        captured.then(|| reference_of(&session, &entry.id))
+    };
     let (record, mut validation) = check_record(workspace, &manifest, entry);
     validation.extend(check_git(workspace, &session, entry));
     let mut checkpoint = Checkpoint::of(&manifest, &numbers, entry);
@@ -136,9 +150,12 @@ pub fn show(workspace: &Workspace, options: &ShowOptions) -> Result<ShowReport, 
         checkpoint,
         session: workspace.summarize(&manifest),
         record,
-        reference: entry.commit_hash.map(|_| reference_of(&session, &entry.id)),
-        children,
-        made_on: made_on.map(relative),
+        reference: reference(entry),
+        parent_reference: parent.and_then(reference),
+        lineage: Lineage {
+            parent: parent.map(relative),
+            children,
+        },
         validation,
         unfinished: workspace.look_for_unfinished(&session, &mut warnings),
         warnings,

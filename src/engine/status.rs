@@ -1,5 +1,7 @@
 //! Where am I: repository, session, current checkpoint, and what changed since.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
 use super::checkpoint::Checkpoint;
@@ -98,7 +100,7 @@ fn look_at_repository(workspace: &Workspace) -> Result<Repository, Error> {
     let repo = &workspace.repo;
     let head = repo.backend.head()?;
     Ok(Repository {
-        work_tree: path_text(&repo.work_dir),
+        work_tree: path_text(&repo.work_dir.components().collect::<PathBuf>()),
         storage: path_text(workspace.store.layout().root()),
         branch: head.branch().map(quote_path),
         head: head.commit(),

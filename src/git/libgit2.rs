@@ -179,6 +179,31 @@ impl Backend for Libgit2 {
         odb.exists_ext(oid, git2::OdbLookupFlags::NO_REFRESH)
     }
 
+    fn write_pack(
+        &self,
+        dir: &Path,
+        objects: &[(ObjectId, Option<&[u8]>)],
+    ) -> Result<String, Error> {
+        let packing = |error: git2::Error| Error::git("write a pack", &error);
+        let repo = self.repo();
+        let mut builder = repo.packbuilder().map_err(packing)?;
+        for (id, name) in objects {
+            let name = name
+                .and_then(|name| std::str::from_utf8(name).ok())
+                .filter(|name| !name.contains('\0'));
+            builder.insert_object(oid(id)?, name).map_err(packing)?;
+        }
+        builder.write(dir, 0o444).map_err(packing)?;
+        let name = builder
+            .name()
+            .ok()
+            .flatten()
+            .ok_or_else(|| Error::Damaged {
+                what: "a pack without a name".into(),
+            })?;
+        Ok(format!("pack-{name}"))
+    }
+
     fn size(&self, id: &ObjectId) -> Option<u64> {
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;

@@ -20,6 +20,7 @@ mod node;
 pub mod open;
 pub mod pack;
 mod pool;
+pub mod repack;
 pub mod rules;
 pub mod scan;
 pub mod settings;

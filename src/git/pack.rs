@@ -20,6 +20,10 @@ use crate::model::object_id::{ObjectFormat, ObjectId};
 /// Fast, and within a few per cent of git's default on source code.
 const LEVEL: Compression = Compression::new(2);
 
+/// git's housekeeping removes files that begin like this when they are old; the rest tells them from git's own.
+const TEMP_PACK: &str = "tmp_pack_go-team_";
+const TEMP_INDEX: &str = "tmp_idx_go-team_";
+
 /// One object's place in the pack.
 struct Slot {
     id: ObjectId,
@@ -150,7 +154,7 @@ impl PackWriter {
 
     fn open(&self) -> Result<Open, Error> {
         fs::create_dir_all(&self.dir).at("create directory", &self.dir)?;
-        let (file, path) = temporary(&self.dir, "tmp_pack_")?;
+        let (file, path) = temporary(&self.dir, TEMP_PACK)?;
         let mut file = BufWriter::with_capacity(64 * 1024, file);
         file.write_all(&header(0)).at("write", &path)?;
         Ok(Open {
@@ -196,7 +200,7 @@ impl PackWriter {
         let trailer = checksum.finish();
         file.write_all(trailer.as_bytes()).at("write", &path)?;
         let index = encode_index(self.format, state.slots, &trailer);
-        let (mut index_file, index_path) = temporary(&self.dir, "tmp_idx_")?;
+        let (mut index_file, index_path) = temporary(&self.dir, TEMP_INDEX)?;
         index_file.write_all(&index).at("write", &index_path)?;
         Ok(Some(StagedPack {
             dir: self.dir,
@@ -278,7 +282,33 @@ impl Published {
 /// # Errors
 /// When the file is there and cannot be removed.
 pub fn release_in(repo: &super::open::Repo, name: &str) -> Result<(), Error> {
+    if !super::repack::is_pack_name(name) {
+        return Err(Error::Damaged {
+            what: format!("the name of a pack: {name:?}"),
+        });
+    }
     release(&repo.pack_dir(), name)
+}
+
+/// Removes what killed processes left of packs they were writing. Only for the holder of the lock.
+///
+/// # Errors
+/// When the directory cannot be read or a file cannot be removed.
+pub fn clean_temps(repo: &super::open::Repo) -> Result<(), Error> {
+    let dir = repo.pack_dir();
+    let entries = match fs::read_dir(&dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.at("read", &dir)?,
+    };
+    for entry in entries {
+        let entry = entry.at("read", &dir)?;
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if name.starts_with(TEMP_PACK.as_bytes()) || name.starts_with(TEMP_INDEX.as_bytes()) {
+            fs::remove_file(entry.path()).at("remove", entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes the `.keep` file of a pack; a missing one is fine.

@@ -207,7 +207,24 @@ impl Committed {
         self.pack.name()
     }
 
-    /// Makes the objects durable and visible, then the ref. Afterwards the checkpoint is in the repository for good.
+    /// Makes the content of the pack durable; nobody sees it yet.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn sync(&self, sync: Sync) -> Result<(), Error> {
+        if sync == Sync::Lazy {
+            return Ok(());
+        }
+        let [pack, index] = self.pack.files();
+        let synced =
+            |(file, path): (&std::fs::File, &std::path::Path)| file.sync_all().at("sync", path);
+        std::thread::scope(|scope| {
+            let index = scope.spawn(|| synced(index));
+            synced(pack).and(index.join().expect("syncing a file does not panic"))
+        })
+    }
+
+    /// Makes the objects visible, then the ref. Afterwards the checkpoint is in the repository for good.
     ///
     /// # Errors
     /// When something cannot be written; the ref does not exist then.
@@ -217,41 +234,25 @@ impl Committed {
         reference: &str,
         sync: Sync,
     ) -> Result<PublishedSnapshot, Error> {
-        let Self {
-            id,
-            pack,
-            root,
-            conflicts,
-            memory,
-            mut timings,
-            ..
-        } = self;
-        let pack_dir = repo.pack_dir();
+        let mut timings = Timings::start();
+        let pack = self
+            .pack
+            .publish(0o444 | (repo.settings.shared_bits & 0o444))?;
         if sync == Sync::Durable {
-            let [a, b] = pack.files();
-            let synced = rayon::join(
-                || a.0.sync_all().at("sync", a.1),
-                || b.0.sync_all().at("sync", b.1),
-            );
-            synced.0?;
-            synced.1?;
+            super::sync_dir(&repo.pack_dir())?;
         }
-        let published = pack.publish(0o444 | (repo.settings.shared_bits & 0o444))?;
-        if sync == Sync::Durable {
-            super::sync_dir(&pack_dir)?;
-        }
-        timings.lap("sync objects");
-        repo.backend.create_reference(reference, id, sync)?;
-        timings.lap("write ref");
+        timings.lap("publish objects");
+        repo.backend.create_reference(reference, self.id, sync)?;
+        timings.lap("publish ref");
         let anchor = Anchor {
             reference: reference.to_owned(),
-            commit: id,
+            commit: self.id,
         };
         Ok(PublishedSnapshot {
-            pack: published,
-            root,
-            conflicts,
-            memory,
+            pack,
+            root: self.root,
+            conflicts: self.conflicts,
+            memory: self.memory,
             anchor,
             timings,
         })
@@ -270,23 +271,41 @@ pub struct PublishedSnapshot {
 }
 
 impl PublishedSnapshot {
-    /// Hands the pack to git's housekeeping and remembers the scan for the next one. To be called when the checkpoint
-    /// is complete; what goes wrong here costs time or space later, never the checkpoint.
-    pub fn settle(self, repo: &Repo) -> (String, Vec<Error>) {
-        let mut troubles = Vec::new();
-        let name = self.pack.name().to_owned();
-        troubles.extend(self.pack.release().err());
-        troubles.extend(
-            Scan::remember(
-                self.root,
-                self.conflicts,
-                self.memory,
-                self.anchor,
-                repo.backend.format(),
-            )
-            .err(),
-        );
-        (name, troubles)
+    /// Hands the pack to git's ordinary housekeeping. To be called when the checkpoint is complete.
+    ///
+    /// # Errors
+    /// When the pack's `.keep` file cannot be removed; the checkpoint is complete all the same.
+    pub fn release(self) -> Result<Settled, Error> {
+        let pack = self.pack.name().to_owned();
+        self.pack.release()?;
+        Ok(Settled {
+            pack,
+            root: self.root,
+            conflicts: self.conflicts,
+            memory: self.memory,
+            anchor: self.anchor,
+        })
+    }
+}
+
+/// A checkpoint of which only the scan is left to be remembered.
+pub struct Settled {
+    /// The pack's name.
+    pub pack: String,
+    root: super::node::Dir,
+    conflicts: Vec<super::index::Stage>,
+    memory: ScanMemory,
+    anchor: Anchor,
+}
+
+impl Settled {
+    /// Remembers the scan for the next one.
+    ///
+    /// # Errors
+    /// When the cache cannot be written, which costs time later and nothing else.
+    pub fn remember(self, repo: &Repo) -> Result<(), Error> {
+        let format = repo.backend.format();
+        Scan::remember(self.root, self.conflicts, self.memory, self.anchor, format)
     }
 }
 
@@ -298,7 +317,7 @@ pub fn retract(repo: &Repo, reference: &str, pack: Option<&str>) -> Result<(), E
     if let Some(id) = repo.backend.reference(reference)? {
         repo.backend.delete_reference(reference, id)?;
     }
-    pack.map_or(Ok(()), |name| super::pack::release(&repo.pack_dir(), name))
+    pack.map_or(Ok(()), |name| super::pack::release_in(repo, name))
 }
 
 /// The tree of a commit.

@@ -1,5 +1,7 @@
 //! How a failure is shown.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::escape::escape;
@@ -25,7 +27,7 @@ impl ErrorView {
         let mut out = format!("{word} {}\n", escape(&self.message));
         for hint in &self.hints {
             let word = style.paint(Role::Here, "hint:");
-            out.push_str(&format!("{word} {}\n", escape(hint)));
+            let _ = writeln!(out, "{word} {}", escape(hint));
         }
         out
     }

@@ -4,17 +4,14 @@ use std::fmt::Write as _;
 
 use super::Render;
 use super::escape::escape;
+use super::layout::{commands, title};
 use super::note::{self, Note};
 use super::style::{Charset, Mark, Role, Style, Verbosity};
 use super::table::{self, Column, table};
 use super::time::seconds;
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::list::ListReport;
-use crate::engine::summary::{SessionSummary, StepName};
 use crate::plan::graph::{Cell, Row};
-
-/// How long the lines around a title are, where there is room.
-const TITLE_WIDTH: usize = 49;
 
 const NUMBER: Column = Column {
     title: "#",
@@ -37,7 +34,7 @@ const ID: Column = Column {
 const TIMESTAMP: Column = Column {
     title: "Timestamp",
     roomy: 0,
-    least: 10,
+    least: 11,
     rank: 2,
 };
 const STATUS: Column = Column {
@@ -72,13 +69,15 @@ impl Render for ListReport {
         }
         match &self.graph {
             Some(rows) => out.push_str(&graph(rows, &self.checkpoints, style)),
+            None if self.checkpoints.is_empty() => {}
             None => out.push_str(&listing(&self.checkpoints, style)),
         }
-        if style.verbosity > Verbosity::Quiet {
-            out.push_str(
-                "Commands:\n  go-team cp-show N   go-team cp-list --graph   go-team status\n",
-            );
-        }
+        let list = match (&self.graph, self.checkpoints.is_empty()) {
+            (_, true) => "cp-create",
+            (Some(_), _) => "cp-list",
+            (None, _) => "cp-list --graph",
+        };
+        out.push_str(&commands(&["cp-show N", list, "status"], style));
         out
     }
 
@@ -96,46 +95,32 @@ impl Render for ListReport {
     }
 }
 
-/// A title between two lines.
-pub(super) fn title(style: &Style, text: &str) -> String {
-    let line = "=".repeat(TITLE_WIDTH.min(style.width));
-    let text = style.paint(Role::Title, text);
-    format!("{line}\n{text}\n{line}\n")
+/// How a checkpoint's status is worded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wording {
+    /// In a few letters, for a table.
+    Short,
+    /// In a word.
+    Full,
 }
 
-/// `3 architecture`, or the number alone.
-pub(super) fn step_label(step: &StepName) -> String {
-    if step.name.is_empty() {
-        format!("step {}", step.step)
-    } else {
-        format!("step {} - {}", step.step, escape(&step.name))
-    }
-}
-
-/// `step 2 of 9`, `step 2`, or that there is none yet.
-pub(super) fn progress_label(session: &SessionSummary) -> String {
-    match &session.progress {
-        Some(progress) => match progress.total {
-            Some(total) => format!("step {} of {total}", progress.step),
-            None => format!("step {}", progress.step),
-        },
-        None => "not begun".to_owned(),
-    }
-}
-
-/// What a checkpoint is, in a few letters.
-pub(super) fn status(checkpoint: &Checkpoint, style: &Style) -> (Role, String) {
+/// What a checkpoint is.
+pub(super) fn status(checkpoint: &Checkpoint, wording: Wording, style: &Style) -> (Role, String) {
     let entry = &checkpoint.entry;
-    let (role, mark, word) = if entry.corrupted_at.is_some() {
-        (Role::Bad, Mark::Cross, "corr")
+    let (role, mark, short, full) = if entry.corrupted_at.is_some() {
+        (Role::Bad, Mark::Cross, "corr", "corrupt")
     } else if !entry.valid {
-        (Role::Bad, Mark::Cross, "inval")
+        (Role::Bad, Mark::Cross, "inval", "invalid")
     } else if checkpoint.current {
-        (Role::Here, Mark::Arrow, "curr")
+        (Role::Here, Mark::Arrow, "curr", "current")
     } else if entry.is_safety() {
-        (Role::Faint, Mark::Tick, "safe")
+        (Role::Faint, Mark::Tick, "safe", "safety")
     } else {
-        (Role::Good, Mark::Tick, "")
+        (Role::Good, Mark::Tick, "", "valid")
+    };
+    let word = match wording {
+        Wording::Short => short,
+        Wording::Full => full,
     };
     let text = format!("{} {word}", style.mark(mark));
     (role, text.trim_end().to_owned())
@@ -151,7 +136,7 @@ fn listing(checkpoints: &[Checkpoint], style: &Style) -> String {
         .iter()
         .map(|checkpoint| {
             let entry = &checkpoint.entry;
-            let (role, status) = status(checkpoint, style);
+            let (role, status) = status(checkpoint, Wording::Short, style);
             let mut cells = vec![
                 table::Cell::plain(&*checkpoint.number),
                 table::Cell::plain(escape(&entry.name)),
@@ -195,7 +180,7 @@ fn graph(rows: &[Row], checkpoints: &[Checkpoint], style: &Style) -> String {
             continue;
         };
         let entry = &checkpoint.entry;
-        let (role, status) = status(checkpoint, style);
+        let (role, status) = status(checkpoint, Wording::Short, style);
         let label = format!("{} {}", checkpoint.number, escape(&entry.name));
         let rest = format!(" {}  {}", entry.id, seconds(entry.timestamp));
         let described = describe(checkpoint);

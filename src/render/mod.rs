@@ -2,10 +2,16 @@
 //!
 //! Every name, path, topic and description that comes from a repository or a user goes through [`escape`].
 
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "an `expect` here states an invariant, not a condition for the caller"
+)]
+
 mod create;
 mod error;
 pub mod escape;
 pub mod json;
+mod layout;
 mod list;
 mod note;
 mod session_info;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Render;
 use super::escape::escape;
-use super::list::{progress_label, step_label, title};
+use super::layout::{progress_label, step_label, title};
 use super::note::{self, Note};
 use super::style::Style;
 use super::time::seconds;

@@ -2,7 +2,7 @@
 
 use super::Render;
 use super::escape::escape;
-use super::list::progress_label;
+use super::layout::progress_label;
 use super::note::Note;
 use super::style::{Mark, Role, Style};
 use super::table::{Cell, Column, table};
@@ -68,7 +68,9 @@ impl Render for SessionsReport {
         });
         let mut notes: Vec<Note> = damaged.collect();
         if self.sessions.is_empty() {
-            notes.push(Note::info("No sessions. Begin one: go-team start TOPIC"));
+            notes.push(Note::info(
+                "No sessions to list. Begin one: go-team start TOPIC",
+            ));
         }
         notes
     }

@@ -8,12 +8,13 @@ use super::Render;
 use super::create::{counts, total};
 use super::escape::{escape, escape_lines};
 use super::json;
-use super::list::{status, title};
+use super::layout::title;
+use super::list::{Wording, status};
 use super::note::{self, Note};
 use super::style::{Mark, Role, Style, Verbosity};
 use super::time::seconds;
 use crate::engine::show::{Check, Outcome, Relative, ShowReport, Subject};
-use crate::model::{Files, Record, State};
+use crate::model::{GitSnapshot, Record, State};
 
 /// How many paths of each kind are shown unless everything is asked for.
 const SHOWN: usize = 10;
@@ -22,7 +23,7 @@ impl Render for ShowReport {
     fn text(&self, style: &Style) -> String {
         let entry = &self.checkpoint.entry;
         let mut out = title(style, &format!("CHECKPOINT - {}", entry.id));
-        let (role, status) = status(&self.checkpoint, style);
+        let (role, status) = status(&self.checkpoint, Wording::Full, style);
         let mut line = |name: &str, text: &str| {
             let _ = writeln!(out, "{name:<13}{text}");
         };
@@ -56,13 +57,13 @@ impl Render for ShowReport {
         if let Some(turns) = self.checkpoint.turn_count {
             line("Turns:", &turns.to_string());
         }
-        let parent = match (&self.made_on, &entry.parent) {
+        let parent = match (&self.lineage.parent, &entry.parent) {
             (Some(parent), _) => relative(parent),
             (None, Some(pruned)) => format!("{pruned} (not listed any more)"),
             (None, None) => "none".to_owned(),
         };
         line("Parent:", &parent);
-        for (nth, child) in self.children.iter().enumerate() {
+        for (nth, child) in self.lineage.children.iter().enumerate() {
             line(if nth == 0 { "Children:" } else { "" }, &relative(child));
         }
         if let Some(record) = &self.record {
@@ -107,9 +108,22 @@ fn show_record(record: &Record, style: &Style, out: &mut String) {
         let _ = writeln!(out, "{}", style.cut(&text, style.width));
     }
     heading(out, style, "Files");
-    show_files(&record.files, record.git.enabled, style, out);
+    show_files(record, style, out);
+    show_git(&record.git, style, out);
+    heading(out, style, "Resume");
+    let recovery = &record.recovery;
+    let from = recovery
+        .resume_from
+        .as_deref()
+        .map_or("nothing is left to do".to_owned(), escape);
+    let _ = writeln!(out, "  {from}");
+    for warning in &recovery.warnings {
+        let _ = writeln!(out, "  {}", escape(warning));
+    }
+}
+
+fn show_git(git: &GitSnapshot, style: &Style, out: &mut String) {
     heading(out, style, "Git");
-    let git = &record.git;
     if !git.enabled {
         out.push_str("  no files were captured\n");
         return;
@@ -124,16 +138,6 @@ fn show_record(record: &Record, style: &Style, out: &mut String) {
     ] {
         let id = id.map_or_else(|| "none".to_owned(), |id| id.to_string());
         let _ = writeln!(out, "  {name}: {id}");
-    }
-    heading(out, style, "Resume");
-    let recovery = &record.recovery;
-    let from = recovery
-        .resume_from
-        .as_deref()
-        .map_or("nothing is left to do".to_owned(), escape);
-    let _ = writeln!(out, "  {from}");
-    for warning in &recovery.warnings {
-        let _ = writeln!(out, "  {}", escape(warning));
     }
 }
 
@@ -164,39 +168,43 @@ fn show_state(state: &State, out: &mut String) {
         .filter_map(|(name, value)| Some((name, value?)))
         .collect();
     if known.is_empty() {
-        let fields = state.as_map().len();
-        let _ = writeln!(out, "  {fields} fields, none of those that are understood");
+        let fields = count(state.as_map().len(), "field");
+        let _ = writeln!(out, "  {fields} (-v shows them)");
     }
     for (name, value) in known {
         let _ = writeln!(out, "  {name}: {value}");
     }
 }
 
+/// `1 item`, `2 items`.
+fn count(number: usize, name: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{plural}")
+}
+
 fn brief(value: &Value, style: &Style) -> String {
     match value {
         Value::String(text) => escape(text),
-        Value::Array(list) if style.verbosity < Verbosity::Verbose => {
-            format!("{} items", list.len())
-        }
-        Value::Object(map) if style.verbosity < Verbosity::Verbose => {
-            format!("{} fields", map.len())
-        }
+        Value::Array(list) if style.verbosity < Verbosity::Verbose => count(list.len(), "item"),
+        Value::Object(map) if style.verbosity < Verbosity::Verbose => count(map.len(), "field"),
         value => json::compact(value),
     }
 }
 
-fn show_files(files: &Files, captured: bool, style: &Style, out: &mut String) {
-    if !captured {
+fn show_files(record: &Record, style: &Style, out: &mut String) {
+    let files = &record.files;
+    if !record.git.enabled {
         out.push_str("  not captured\n");
         return;
     }
+    let since = record.parent.as_ref().map_or("HEAD", |_| "the parent");
     if total(files.totals) == 0 {
-        out.push_str("  nothing changed since the parent\n");
+        let _ = writeln!(out, "  nothing changed since {since}");
         return;
     }
     let _ = writeln!(
         out,
-        "  {} changed since the parent ({})",
+        "  {} changed since {since} ({})",
         total(files.totals),
         counts(files.totals)
     );
@@ -259,6 +267,9 @@ impl ShowReport {
         });
         let path = file.map_or("PATH".to_owned(), |path| escape(path));
         let _ = writeln!(out, "  git show {reference}:{path}");
+        if let Some(parent) = &self.parent_reference {
+            let _ = writeln!(out, "  git diff {parent} {reference}");
+        }
         let _ = writeln!(out, "  git diff {reference}");
     }
 }

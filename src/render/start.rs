@@ -1,9 +1,11 @@
 //! How the beginning of a session is shown.
 
+use std::fmt::Write as _;
+
 use super::escape::escape;
 use super::note::{self, Note};
 use super::style::{Mark, Role, Style, Verbosity};
-use super::{Render, list::step_label};
+use super::{Render, layout::step_label};
 use crate::engine::start::StartReport;
 
 impl Render for StartReport {
@@ -24,7 +26,7 @@ impl Render for StartReport {
             .as_ref()
             .filter(|next| !next.name.is_empty())
         {
-            out.push_str(&format!("  First step: {}\n", step_label(next)));
+            let _ = writeln!(out, "  First step: {}", step_label(next));
         }
         out
     }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::Render;
 use super::create::{counts, total};
 use super::escape::escape;
-use super::list::{progress_label, status, step_label};
+use super::layout::{commands, progress_label, step_label};
+use super::list::{Wording, status};
 use super::note::{self, Note};
 use super::style::{Role, Style, Verbosity};
 use super::time::seconds;
@@ -14,15 +15,14 @@ use crate::engine::status::StatusReport;
 impl Render for StatusReport {
     fn text(&self, style: &Style) -> String {
         let repository = &self.repository;
-        let head = repository
-            .head
-            .map_or_else(|| "no commit yet".to_owned(), |head| head.short());
-        let branch = repository.branch.as_deref().map_or_else(
-            || "detached".to_owned(),
-            |branch| format!("branch {}", escape(branch)),
-        );
+        let head = match (&repository.branch, &repository.head) {
+            (Some(branch), Some(head)) => format!("branch {} at {}", escape(branch), head.short()),
+            (Some(branch), None) => format!("branch {}", escape(branch)),
+            (None, Some(head)) => head.short(),
+            (None, None) => "nowhere".to_owned(),
+        };
         let mut out = format!(
-            "Repository:  {}\nHEAD:        {branch} at {head}\n",
+            "Repository:  {}\nHEAD:        {head}\n",
             escape(&repository.work_tree)
         );
         for note in &repository.notes {
@@ -59,7 +59,7 @@ impl Render for StatusReport {
             seconds(current.entry.timestamp)
         );
         if !current.entry.valid {
-            let (role, text) = status(current, style);
+            let (role, text) = status(current, Wording::Full, style);
             let _ = writeln!(out, "             {}", style.paint(role, &text));
         }
         let _ = writeln!(out, "Files:       {}", self.changes());
@@ -118,12 +118,4 @@ impl StatusReport {
             out.push_str("             … and more\n");
         }
     }
-}
-
-fn commands(names: &[&str], style: &Style) -> String {
-    if style.verbosity == Verbosity::Quiet {
-        return String::new();
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("go-team {name}")).collect();
-    format!("Commands:\n  {}\n", names.join("   "))
 }

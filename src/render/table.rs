@@ -185,13 +185,41 @@ mod tests {
 
     #[test]
     fn is_as_wide_as_its_content() {
-        insta::assert_snapshot!(sample(80, Charset::Unicode), @"");
-        insta::assert_snapshot!(sample(80, Charset::Ascii), @"");
+        insta::assert_snapshot!(sample(80, Charset::Unicode), @r"
+        ┌─────┬────────────┬────────────┐
+        │ #   │ Step       │ Id         │
+        ├─────┼────────────┼────────────┤
+        │ 1   │ init       │ cp-01-init │
+        │ 2.1 │ 日本語日本 │ cp         │
+        └─────┴────────────┴────────────┘
+        ");
+        insta::assert_snapshot!(sample(80, Charset::Ascii), @r"
+        +-----+------------+------------+
+        | #   | Step       | Id         |
+        +-----+------------+------------+
+        | 1   | init       | cp-01-init |
+        | 2.1 | 日本語日本 | cp         |
+        +-----+------------+------------+
+        ");
     }
 
     #[test]
     fn gives_way_by_rank() {
-        insta::assert_snapshot!(sample(28, Charset::Unicode), @"");
-        insta::assert_snapshot!(sample(20, Charset::Unicode), @"");
+        insta::assert_snapshot!(sample(28, Charset::Unicode), @r"
+        ┌─────┬───────┬────────────┐
+        │ #   │ Step  │ Id         │
+        ├─────┼───────┼────────────┤
+        │ 1   │ init  │ cp-01-init │
+        │ 2.1 │ 日本… │ cp         │
+        └─────┴───────┴────────────┘
+        ");
+        insta::assert_snapshot!(sample(20, Charset::Unicode), @r"
+        ┌───┬──────┬───────┐
+        │ # │ Step │ Id    │
+        ├───┼──────┼───────┤
+        │ 1 │ init │ cp-0… │
+        │ … │ 日…  │ cp    │
+        └───┴──────┴───────┘
+        ");
     }
 }

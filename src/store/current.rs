@@ -29,7 +29,7 @@ impl Store {
         self.write(&self.layout().current(key), &current.to_file_bytes())
     }
 
-    /// Whether a session is the active one of another work tree than `key`'s. Pointers that cannot be read say nothing.
+    /// Whether a session is the active one of another work tree than `key`'s.
     ///
     /// # Errors
     /// When the directory of work trees cannot be read.
@@ -38,23 +38,39 @@ impl Store {
         session: &SessionId,
         key: &WorktreeKey,
     ) -> Result<bool, Error> {
+        self.is_bound_to(session, |name| name != key.as_str())
+    }
+
+    /// Whether a session is the active one of any work tree.
+    ///
+    /// # Errors
+    /// When the directory of work trees cannot be read.
+    pub fn is_bound(&self, session: &SessionId) -> Result<bool, Error> {
+        self.is_bound_to(session, |_| true)
+    }
+
+    /// Pointers that cannot be read say nothing.
+    fn is_bound_to(
+        &self,
+        session: &SessionId,
+        counts: impl Fn(&std::ffi::OsStr) -> bool,
+    ) -> Result<bool, Error> {
         let dir = self.layout().worktrees();
         let entries = match std::fs::read_dir(&dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
             Err(source) => {
+                let op = "read";
                 return Err(durable::IoError {
-                    op: "read",
+                    op,
                     path: dir,
                     source,
                 }
                 .into());
             }
         };
-        let mut others = entries
-            .flatten()
-            .filter(|entry| entry.file_name() != key.as_str());
-        Ok(others.any(|entry| {
+        let mut counted = entries.flatten().filter(|entry| counts(&entry.file_name()));
+        Ok(counted.any(|entry| {
             let path = entry.path().join("current");
             let pointer = Self::read(&path, Limits::INPUT.bytes, CurrentPointer::from_file_bytes);
             pointer.is_ok_and(|pointer| pointer.session_id == *session)

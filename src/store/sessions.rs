@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::durable::{self, Staged, Temp, on};
-use super::{Error, Store, is_missing, platform};
+use super::{Error, Store, WorktreeKey, is_missing, platform};
 use crate::model::ids::SessionId;
 use crate::model::manifest::Manifest;
 use crate::model::state::State;
@@ -132,6 +132,19 @@ impl Store {
         durable::sync_parent(dir, self.durability())?;
         fs::remove_dir_all(&temp.path).map_err(on("remove", &temp.path))?;
         Ok(())
+    }
+
+    /// Removes what killed processes left beside the sessions; says how much. Only for the holder of the lock.
+    ///
+    /// # Errors
+    /// When a directory cannot be read or something cannot be removed.
+    pub fn clean_work_temps(&self, key: &WorktreeKey) -> Result<usize, Error> {
+        let mut count = durable::clean_temps(self.layout().root())?;
+        let worktree = self.layout().worktree(key);
+        if worktree.is_dir() {
+            count += durable::clean_temps(&worktree)?;
+        }
+        Ok(count)
     }
 
     /// Removes what killed processes left in the store; says how much. Only for the holder of the lock.

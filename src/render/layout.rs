@@ -1,0 +1,50 @@
+//! Pieces that several pages share: titles, labels, the commands to type next.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::escape::escape;
+use super::style::{Role, Style, Verbosity};
+use crate::engine::summary::{SessionSummary, StepName};
+
+/// How long the lines around a title are, where there is room.
+const TITLE_WIDTH: usize = 49;
+
+/// A title between two lines.
+pub(super) fn title(style: &Style, text: &str) -> String {
+    let line = "=".repeat(TITLE_WIDTH.min(style.width));
+    let text = style.paint(Role::Title, text);
+    format!("{line}\n{text}\n{line}\n")
+}
+
+/// `3 architecture`, or the number alone.
+pub(super) fn step_label(step: &StepName) -> String {
+    if step.name.is_empty() {
+        format!("step {}", step.step)
+    } else {
+        format!("step {} - {}", step.step, escape(&step.name))
+    }
+}
+
+/// `step 2 of 9`, `step 2`, or that there is none yet.
+pub(super) fn progress_label(session: &SessionSummary) -> String {
+    match &session.progress {
+        Some(progress) => match progress.total {
+            Some(total) => format!("step {} of {total}", progress.step),
+            None => format!("step {}", progress.step),
+        },
+        None => "not begun".to_owned(),
+    }
+}
+
+/// The commands to type next: in one line where that has room for them.
+pub(super) fn commands(names: &[&str], style: &Style) -> String {
+    if style.verbosity == Verbosity::Quiet {
+        return String::new();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("go-team {name}")).collect();
+    let mut line = names.join("   ");
+    if line.width() + 2 > style.width {
+        line = names.join("\n  ");
+    }
+    format!("Commands:\n  {line}\n")
+}

@@ -1,0 +1,17 @@
+//! The program as its users meet it: every command as text and as JSON, and every mistake they can make.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::too_many_lines, reason = "an answer is shown in full")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod create;
+mod list;
+mod mistakes;
+mod refusals;
+mod sessions;
+mod show;
+mod state;
+mod status;
+mod terminal;

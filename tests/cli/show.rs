@@ -1,0 +1,304 @@
+//! One checkpoint, as a user sees it.
+
+use insta::assert_snapshot;
+
+use crate::support::TestRepo;
+
+#[test]
+fn cp_show_says_everything() {
+    let repo = TestRepo::with_checkpoints();
+    assert_snapshot!(repo.run(&["cp-show", "2"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINT - cp-02-requirements-20251228-210300
+    =================================================
+    Step:        2 - requirements
+    Number:      2 (seq 2)
+    Status:      ← current
+    Phase:       requirements
+    Trigger:     manual
+    Created:     2025-12-28 21:03:00
+    Session:     auth-system-504f
+    Description: spec agreed
+    Parent:      cp-01-init-20251228-210200 (1)
+    State
+      2 fields (-v shows them)
+    Outputs
+      none
+    Files
+      2 changed since the parent (1 created, 1 modified, 0 deleted)
+      + docs/spec.md
+      ~ main.go
+    Git
+      Branch: main
+      HEAD: af432a220c878bc3085aaf52dbe5b4ceb0136180
+      Commit: ed3dd7854426a7dc4ad6312b22084d15cffc9eb4
+      Tree: 32183ab2060e7ff94e5ab13b81162852dd28259b
+      Index: 853694aae8816094a0d875fee7ea26278dbf5d0f
+    Resume
+      step 3
+    Validation
+      ✓ record
+      ✓ checksum
+      ✓ ref
+      ✓ commit
+    With git
+      git show refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300:docs/spec.md
+      git diff refs/go-team/auth-system-504f/cp-01-init-20251228-210200 refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300
+      git diff refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300
+    --- stderr
+    ---
+    ");
+    assert_snapshot!(repo.run(&["cp-show", "init", "--json"]).pretty(), @r#"
+    {
+      "command": "cp-show",
+      "data": {
+        "checksum": "21ac87627e6ad8f11db304b2206ea9abbde2f49b48fa645a1ce0303e75ed391c",
+        "commit_hash": "f6177707cc3e53d3b73ea124c59c326d98e3ee5a",
+        "current": false,
+        "description": "scaffold",
+        "id": "cp-01-init-20251228-210200",
+        "lineage": {
+          "children": [
+            {
+              "id": "cp-02-requirements-20251228-210300",
+              "number": "2"
+            }
+          ],
+          "parent": null
+        },
+        "name": "init",
+        "number": "1",
+        "ordinal": 1,
+        "phase": "init",
+        "record": {
+          "checksum": "21ac87627e6ad8f11db304b2206ea9abbde2f49b48fa645a1ce0303e75ed391c",
+          "created_at": "2025-12-28T21:02:00.000Z",
+          "description": "scaffold",
+          "files": {
+            "created": [
+              "main.go"
+            ],
+            "deleted": [],
+            "modified": [],
+            "totals": {
+              "created": 1,
+              "deleted": 0,
+              "modified": 0
+            },
+            "truncated": false
+          },
+          "git": {
+            "branch": "main",
+            "commit_hash": "f6177707cc3e53d3b73ea124c59c326d98e3ee5a",
+            "enabled": true,
+            "head": "af432a220c878bc3085aaf52dbe5b4ceb0136180",
+            "index_tree": "853694aae8816094a0d875fee7ea26278dbf5d0f",
+            "tree": "d001c01ed4d5c4d7268abe2a5a935c0f3bc334ec"
+          },
+          "id": "cp-01-init-20251228-210200",
+          "ordinal": 1,
+          "outputs": {},
+          "phase": "init",
+          "recovery": {
+            "can_resume": true,
+            "prerequisites_met": true,
+            "resume_from": "step 2",
+            "warnings": []
+          },
+          "seq": 1,
+          "session_id": "auth-system-504f",
+          "state": {
+            "checkpoint": {
+              "checkpoint_count": 0,
+              "current_checkpoint": null,
+              "last_checkpoint_at": "2025-12-28T21:01:00.000Z",
+              "rollback_history": []
+            },
+            "topic": "auth system"
+          },
+          "step_name": "init",
+          "step_number": 1,
+          "trigger": "manual",
+          "version": 1
+        },
+        "ref": "refs/go-team/auth-system-504f/cp-01-init-20251228-210200",
+        "seq": 1,
+        "session": {
+          "active_here": true,
+          "checkpoint_count": 2,
+          "created_at": "2025-12-28T21:01:00.000Z",
+          "current_checkpoint": "cp-02-requirements-20251228-210300",
+          "next_step": {
+            "name": "architecture",
+            "step": 3
+          },
+          "progress": {
+            "name": "requirements",
+            "step": 2,
+            "total": 9
+          },
+          "session_id": "auth-system-504f",
+          "status": "active",
+          "topic": "auth system",
+          "updated_at": "2025-12-28T21:03:00.000Z",
+          "workflow": "go-team"
+        },
+        "step": 1,
+        "timestamp": "2025-12-28T21:02:00.000Z",
+        "trigger": "manual",
+        "unfinished": null,
+        "valid": true,
+        "validation": [
+          {
+            "check": "file",
+            "result": "ok"
+          },
+          {
+            "check": "hash",
+            "result": "ok"
+          },
+          {
+            "check": "ref",
+            "result": "ok"
+          },
+          {
+            "check": "commit",
+            "result": "ok"
+          }
+        ],
+        "warnings": []
+      },
+      "ok": true,
+      "schema_version": 1
+    }
+    "#);
+    repo.ok(&["cp-create", "--step", "3", "--no-git"]);
+    assert_snapshot!(repo.run(&["cp-show", "3"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINT - cp-03-architecture-20251228-210600
+    =================================================
+    Step:        3 - architecture
+    Number:      3 (seq 3)
+    Status:      ← current
+    Phase:       architecture
+    Trigger:     manual
+    Created:     2025-12-28 21:06:00
+    Session:     auth-system-504f
+    Parent:      cp-02-requirements-20251228-210300 (2)
+    State
+      2 fields (-v shows them)
+    Outputs
+      none
+    Files
+      not captured
+    Git
+      no files were captured
+    Resume
+      step 4
+    Validation
+      ✓ record
+      ✓ checksum
+      – ref: no files were captured
+      – commit: no files were captured
+    --- stderr
+    ---
+    ");
+}
+
+#[test]
+fn what_cp_show_says_about_git_works() {
+    let repo = TestRepo::with_checkpoints();
+    let shown = repo.ok(&["cp-show", "2"]).stdout;
+    let command = shown
+        .lines()
+        .find(|line| line.starts_with("  git show "))
+        .unwrap();
+    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    assert_eq!(repo.git(&args), "# Spec\n");
+    let command = shown
+        .lines()
+        .find(|line| line.starts_with("  git diff "))
+        .unwrap();
+    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    assert!(repo.git(&args).contains("+# Spec\n"));
+}
+
+#[test]
+fn damage_is_shown_and_stops_nothing() {
+    let repo = TestRepo::with_checkpoints();
+    let dir = repo.session_dir();
+    let session = dir.file_name().unwrap().to_str().unwrap().to_owned();
+    let record = "cp-02-requirements-20251228-210300";
+    std::fs::write(dir.join(format!("{record}.json")), "{").unwrap();
+    repo.git(&[
+        "update-ref",
+        "-d",
+        &format!("refs/go-team/{session}/{record}"),
+    ]);
+    assert_snapshot!(repo.run(&["cp-show", "2"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINT - cp-02-requirements-20251228-210300
+    =================================================
+    Step:        2 - requirements
+    Number:      2 (seq 2)
+    Status:      ← current
+    Phase:       requirements
+    Trigger:     manual
+    Created:     2025-12-28 21:03:00
+    Session:     auth-system-504f
+    Parent:      cp-01-init-20251228-210200 (1)
+    Validation
+      ✗ record: $TMP/work/.git/go-team/sessions/auth-system-504f/cp-02-requirements-20251228-210300.json is damaged: unexpected end at line 1 column 2
+      – checksum: the record cannot be read
+      ✗ ref: refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300 does not exist
+      ✓ commit
+    With git
+      git show refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300:PATH
+      git diff refs/go-team/auth-system-504f/cp-01-init-20251228-210200 refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300
+      git diff refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300
+    --- stderr
+    ---
+    ");
+    assert_snapshot!(repo.run(&["cp-list", "-v"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINTS - Session: auth-system-504f
+    =================================================
+    Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    ┌───┬──────────────┬────────────────────────────────────┬─────────────────────┬────────┬───────────┐
+    │ # │ Step         │ Checkpoint ID                      │ Timestamp           │ Status │ Descript… │
+    ├───┼──────────────┼────────────────────────────────────┼─────────────────────┼────────┼───────────┤
+    │ 1 │ init         │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ ✓      │ scaffold  │
+    │ 2 │ requirements │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ← curr │ (the rec… │
+    └───┴──────────────┴────────────────────────────────────┴─────────────────────┴────────┴───────────┘
+    Commands:
+      go-team cp-show N   go-team cp-list --graph   go-team status
+    --- stderr
+    warning: $TMP/work/.git/go-team/sessions/auth-system-504f/cp-02-requirements-20251228-210300.json is damaged: unexpected end at line 1 column 2
+    ---
+    ");
+    assert_eq!(repo.run(&["cp-list"]).stderr, "");
+    assert_snapshot!(repo.run(&["status"]), @r"
+    exit: 0
+    --- stdout
+    Repository:  $TMP/work
+    HEAD:        branch main at af432a220c
+    Session:     auth-system-504f (active, workflow go-team)
+    Topic:       auth system
+    Progress:    step 2 of 9, next is step 3 - architecture
+    Checkpoint:  cp-02-requirements-20251228-210300 (requirements, 2025-12-28 21:03:00)
+    Files:       nothing changed since
+    Commands:
+      go-team cp-create   go-team cp-list   go-team cp-show current
+    --- stderr
+    warning: $TMP/work/.git/go-team/sessions/auth-system-504f/cp-02-requirements-20251228-210300.json is damaged: unexpected end at line 1 column 2
+    ---
+    ");
+}
