@@ -8,6 +8,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use go_team::model::Record;
+
 use super::check;
 use super::process;
 use super::support::TestRepo;
@@ -87,8 +89,9 @@ fn killed_at_random_instants() {
             repo.git(&["pack-refs", "--all"]);
         }
         let limit = u64::try_from(usual.as_micros()).unwrap() * 5 / 4;
-        match kill_after(&repo, &root, Duration::from_micros(dice.roll(limit))) {
-            Fate::Made(id) => _ = acknowledged.insert(id),
+        let fate = kill_after(&repo, &root, Duration::from_micros(dice.roll(limit)));
+        match &fate {
+            Fate::Made(id) => _ = acknowledged.insert(id.clone()),
             Fate::Killed => killed += 1,
         }
         let mut next = process::go_team(&repo, &root);
@@ -103,6 +106,10 @@ fn killed_at_random_instants() {
         let newest = &session.records.last().unwrap().id;
         assert!(acknowledged.contains(newest.as_str()), "the newest is ours");
         assert_eq!(manifest.current_checkpoint.as_ref(), Some(newest));
+        if let Fate::Made(id) = &fate {
+            let is_it = |record: &Record| record.id.as_str() == id;
+            assert!(session.records.iter().any(is_it), "{id} was acknowledged");
+        }
     }
     assert!(killed > 0, "the delays are too long to kill anything");
 }
