@@ -18,6 +18,7 @@ mod nested;
 mod node;
 pub mod open;
 pub mod pack;
+mod packed_refs;
 mod pool;
 pub mod repack;
 pub mod rules;

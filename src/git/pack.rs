@@ -20,9 +20,9 @@ use crate::model::object_id::{ObjectFormat, ObjectId};
 /// Fast, and within a few per cent of git's default on source code.
 const LEVEL: Compression = Compression::new(2);
 
-/// git's housekeeping removes files that begin like this when they are old; the rest tells them from git's own.
-const TEMP_PACK: &str = "tmp_pack_go-team_";
-const TEMP_INDEX: &str = "tmp_idx_go-team_";
+/// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
+const TEMP_PACK: &str = "go-team-tmp-pack-";
+const TEMP_INDEX: &str = "go-team-tmp-idx-";
 
 /// One object's place in the pack.
 struct Slot {
