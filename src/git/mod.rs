@@ -12,6 +12,7 @@ pub mod diff;
 mod encoding;
 mod expand;
 pub mod hash;
+mod ignore;
 pub mod index;
 pub mod libgit2;
 mod nested;
@@ -32,6 +33,7 @@ pub mod timings;
 pub mod tree;
 mod trees;
 pub mod walk;
+mod wildmatch;
 
 /// What can go wrong with a repository.
 #[derive(Debug, thiserror::Error)]

@@ -1,23 +1,23 @@
 //! git's own rules for paths: what is ignored, what attributes say, what a sparse checkout holds.
 //!
-//! Matching is gitoxide's. A [`Lane`] is one thread's view; lanes are lent from a pool, because a lane remembers the
+//! Attributes are matched by gitoxide, ignore patterns by [`Patterns`]. A [`Lane`] is one thread's view; lanes are lent from a pool, because a lane remembers the
 //! directory it is in and is quick for the next path of the same directory.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use gix_worktree::Stack;
 use gix_worktree::glob::pattern::Case;
-use gix_worktree::ignore::Search;
-use gix_worktree::ignore::search::Ignore as ParseIgnore;
 use gix_worktree::index as gix_index;
 use gix_worktree::object as gix_object;
 use gix_worktree::stack::State;
-use gix_worktree::stack::state::{Attributes, Ignore, attributes, ignore};
+use gix_worktree::stack::state::{Attributes, attributes};
 
 use super::backend::Backend;
 use super::convert::{Conversion, Converter};
+use super::ignore::{Levels, Patterns, Verdict};
 use super::index::Control;
 use super::open::Repo;
 use super::{Error, IoContext as _};
@@ -39,10 +39,12 @@ pub struct Capture {
 pub struct Rules {
     backend: Finder,
     lanes: Mutex<Lanes>,
-    include: Option<(Search, Vec<(Vec<u8>, bool)>)>,
-    exclude: Option<Search>,
-    sparse: Option<Search>,
-    case: Case,
+    include: Option<(Patterns, Vec<(Vec<u8>, bool)>)>,
+    exclude: Option<Patterns>,
+    sparse: Option<Patterns>,
+    fold: bool,
+    /// Ignore files that count though they are not on disk.
+    ignore_blobs: HashMap<Vec<u8>, ObjectId>,
     validate: gix_validate::path::component::Options,
     /// Whether attributes or settings outside the work tree could make git convert content.
     pub(super) converts_everywhere: bool,
@@ -61,6 +63,7 @@ struct Lanes {
 /// One thread's state.
 #[derive(Clone)]
 pub struct Lane {
+    levels: Levels,
     stack: Stack,
     /// Conversion of content.
     pub(super) converter: Converter,
@@ -78,9 +81,6 @@ impl Rules {
         } else {
             Case::Sensitive
         };
-        let parse = ParseIgnore {
-            support_precious: false,
-        };
         let mut buffer = Vec::new();
         let reading = |error: std::io::Error| Error::Io {
             op: "read ignore and attribute files of",
@@ -93,16 +93,12 @@ impl Rules {
             file.filter(|file| file.is_file())
         };
         let excludes_file = in_work_tree(&settings.excludes_file);
-        let globals =
-            Search::from_git_dir(&repo.common_dir, excludes_file.clone(), &mut buffer, parse)
-                .map_err(reading)?;
-        let ignore = Ignore::new(
-            Search::default(),
-            globals,
-            None,
-            ignore::Source::default(),
-            parse,
-        );
+        let excludes = repo.common_dir.join("info/exclude");
+        let mut globals = Vec::new();
+        for file in excludes_file.iter().chain([&excludes]) {
+            globals.extend(patterns_of(file)?);
+        }
+        let levels = Levels::new(repo.work_dir.clone(), globals, settings.ignore_case);
         let mut collection = gix_attributes::search::MetadataCollection::default();
         let info = repo.common_dir.join("info/attributes");
         let global_attributes = in_work_tree(&settings.attributes_file);
@@ -123,7 +119,10 @@ impl Rules {
             settings.converts_by_default() || info.is_file() || !files.is_empty();
         let convert_print = fingerprint(
             files.iter().chain([&info]),
-            &format!("{:?}{:?}", settings.eol, settings.filters),
+            &format!(
+                "{:?}{:?}{}{}",
+                settings.eol, settings.filters, settings.file_mode, settings.symlinks
+            ),
         )?;
         let attributes = Attributes::new(
             groups,
@@ -131,7 +130,12 @@ impl Rules {
             attributes::Source::WorktreeThenIdMapping,
             collection,
         );
-        let state = State::for_add(attributes, ignore);
+        let state = State::AttributesStack(attributes);
+        let ignore_blobs = controls
+            .iter()
+            .filter(|control| control.path.ends_with(b".gitignore"))
+            .map(|control| (control.path.clone(), control.id))
+            .collect();
         let controls = controls.into_iter().filter_map(|control| {
             Some((
                 control.path.into(),
@@ -140,17 +144,11 @@ impl Rules {
         });
         let stack = Stack::new(&repo.work_dir, state, case, Vec::new(), controls.collect());
         let sparse_file = repo.git_dir.join("info/sparse-checkout");
-        let sparse = if settings.sparse_checkout && sparse_file.exists() {
-            let patterns = fs::read(&sparse_file).at("read", &sparse_file)?;
-            let mut search = Search::default();
-            search
-                .add_patterns_buffer(&patterns, &sparse_file, None, parse)
-                .map_err(reading)?;
-            Some(search)
+        let sparse = if settings.sparse_checkout {
+            patterns_of(&sparse_file)?
         } else {
             None
         };
-        let excludes = repo.common_dir.join("info/exclude");
         let ignore_print = fingerprint(
             excludes_file.iter().chain([&excludes, &sparse_file]),
             &format!(
@@ -159,12 +157,13 @@ impl Rules {
             ),
         )?;
         let overrides = |patterns: &[String]| {
-            (!patterns.is_empty()).then(|| Search::from_overrides(patterns.iter(), parse))
+            (!patterns.is_empty()).then(|| Patterns::of_lines(patterns.iter().map(String::as_str)))
         };
         Ok(Self {
             backend: Finder(repo.backend.clone()),
             lanes: Mutex::new(Lanes {
                 fresh: Lane {
+                    levels,
                     stack,
                     converter: Converter::new(repo),
                 },
@@ -178,7 +177,8 @@ impl Rules {
             }),
             exclude: overrides(&capture.exclude),
             sparse,
-            case,
+            fold: settings.ignore_case,
+            ignore_blobs,
             validate: gix_validate::path::component::Options {
                 protect_windows: false,
                 protect_hfs: settings.protect_hfs,
@@ -203,22 +203,12 @@ impl Rules {
     }
 
     /// Whether git ignores the path, or the configuration says to take it all the same.
-    pub(super) fn is_ignored(
-        &self,
-        lane: &mut Lane,
-        path: &[u8],
-        is_dir: bool,
-    ) -> Result<bool, Error> {
-        let mode = if is_dir {
-            gix_index::entry::Mode::DIR
-        } else {
-            gix_index::entry::Mode::FILE
+    pub(super) fn is_ignored(&self, lane: &mut Lane, path: &[u8], is_dir: bool) -> bool {
+        let from_index = |file: &[u8]| {
+            let object = self.backend.0.read(self.ignore_blobs.get(file)?).ok()??;
+            Some(object.bytes)
         };
-        let platform = lane
-            .stack
-            .at_entry(bstr(path), Some(mode), &self.backend)
-            .at("read ignore files for", as_path(path))?;
-        Ok(platform.is_excluded() && !self.is_included(path, is_dir))
+        lane.levels.is_ignored(path, is_dir, &from_index) && !self.is_included(path, is_dir)
     }
 
     /// Whether an ignored path is captured by configuration: it, or a directory above it, matches an include pattern.
@@ -237,14 +227,16 @@ impl Rules {
             starts(prefix, path) || (*has_wildcard && !dir.is_empty() && starts(path, dir))
         };
         let above = is_dir && prefixes.iter().any(leads_there);
-        above || matches_any_level(search, path, is_dir, self.case)
+        above || search.find_at_any_level(path, is_dir, self.fold) == Some(Verdict::Matched)
     }
 
     /// Whether the configuration leaves the path out.
     pub(super) fn is_excluded(&self, path: &[u8], is_dir: bool) -> bool {
-        self.exclude
+        let found = self
+            .exclude
             .as_ref()
-            .is_some_and(|search| matches_any_level(search, path, is_dir, self.case))
+            .and_then(|search| search.find_at_any_level(path, is_dir, self.fold));
+        found == Some(Verdict::Matched)
     }
 
     /// Whether a sparse checkout holds the path; without one, it does.
@@ -252,20 +244,7 @@ impl Rules {
         let Some(search) = &self.sparse else {
             return true;
         };
-        let mut end = path.len();
-        let mut is_dir = false;
-        loop {
-            if let Some(found) =
-                search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), self.case)
-            {
-                return !found.pattern.is_negative();
-            }
-            match path[..end].iter().rposition(|b| *b == b'/') {
-                Some(slash) => end = slash,
-                None => return false,
-            }
-            is_dir = true;
-        }
+        search.find_at_any_level(path, false, self.fold) == Some(Verdict::Matched)
     }
 
     /// Whether git would take the name into a tree: `.git` and its look-alikes are refused.
@@ -286,7 +265,9 @@ impl Rules {
 
     /// Which conversions git applies to the content of a path.
     pub(super) fn conversion(&self, lane: &mut Lane, path: &[u8]) -> Result<Conversion, Error> {
-        let Lane { stack, converter } = lane;
+        let Lane {
+            stack, converter, ..
+        } = lane;
         converter.conversion(&mut |outcome| self.attributes(stack, path, outcome))
     }
 
@@ -321,22 +302,18 @@ impl Rules {
     }
 }
 
-/// Whether the path or a directory above it matches.
-fn matches_any_level(search: &Search, path: &[u8], is_dir: bool, case: Case) -> bool {
-    let mut end = path.len();
-    let mut is_dir = is_dir;
-    loop {
-        if let Some(found) =
-            search.pattern_matching_relative_path(bstr(&path[..end]), Some(is_dir), case)
-        {
-            return !found.pattern.is_negative();
-        }
-        match path[..end].iter().rposition(|b| *b == b'/') {
-            Some(slash) => end = slash,
-            None => return false,
-        }
-        is_dir = true;
+/// The patterns of a file; none when there is none.
+fn patterns_of(file: &Path) -> Result<Option<Patterns>, Error> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(Patterns::parse(&[], &bytes))),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error).at("read", file),
     }
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
 }
 
 /// The part of a pattern with a slash before its first wildcard, and whether there is one: ignored directories on the
@@ -362,14 +339,7 @@ fn fingerprint<'a>(
                 bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
                 bytes.extend_from_slice(&content);
             }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-                ) =>
-            {
-                bytes.push(0xff)
-            }
+            Err(error) if is_absent(&error) => bytes.push(0xff),
             Err(error) => return Err(error).at("read", file),
         }
     }

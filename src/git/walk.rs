@@ -451,8 +451,7 @@ impl<'a> Walk<'a> {
                 .is_ok();
             let is_dir = *kind == FileType::Directory;
             if is_dir && !in_dirs && file.is_none() && !self.rules.is_valid_name(name, false) {
-                if !self.rules.is_excluded(&full, true)
-                    && !self.rules.is_ignored(lane, &full, true)?
+                if !self.rules.is_excluded(&full, true) && !self.rules.is_ignored(lane, &full, true)
                 {
                     judged.files.push(name);
                 }
@@ -463,7 +462,7 @@ impl<'a> Walk<'a> {
                     }
                     _ if self.rules.is_excluded(&full, true) && !in_dirs => {}
                     _ => {
-                        let ignored = self.rules.is_ignored(lane, &full, true)?;
+                        let ignored = self.rules.is_ignored(lane, &full, true);
                         if in_dirs || !ignored {
                             judged.dirs.push((name, ignored));
                         }
@@ -472,7 +471,7 @@ impl<'a> Walk<'a> {
             } else if file.is_some() {
                 judged.files.push(name);
             } else if !self.rules.is_excluded(&full, false)
-                && !self.rules.is_ignored(lane, &full, false)?
+                && !self.rules.is_ignored(lane, &full, false)
             {
                 judged.files.push(name);
             }

@@ -1,0 +1,330 @@
+//! Ignore patterns by git's rules: how a line is read, what it matches, and which of several lists decides.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags};
+
+use super::rules::as_path;
+use super::wildmatch::{self, How};
+
+/// git does not read larger pattern files.
+const MAX_FILE: u64 = 100 << 20;
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+struct Pattern {
+    text: Vec<u8>,
+    /// How much of the text holds no wildcard.
+    literal: usize,
+    negative: bool,
+    dirs_only: bool,
+    /// There is no slash in it: it is compared with the last part of a path.
+    name_only: bool,
+}
+
+/// The lines of one file, in order.
+#[derive(Debug, Default)]
+pub(super) struct Patterns {
+    list: Vec<Pattern>,
+    /// The directory the file is in, from the top of the work tree.
+    base: Vec<u8>,
+}
+
+/// What the last matching line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Matched,
+    /// Matched by a line that begins with `!`.
+    Negated,
+}
+
+impl Patterns {
+    /// Reads the lines of a file in the directory `base`.
+    pub fn parse(base: &[u8], bytes: &[u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        Self {
+            list: bytes
+                .split(|byte| *byte == b'\n')
+                .filter_map(Pattern::parse)
+                .collect(),
+            base: base.to_vec(),
+        }
+    }
+
+    /// Reads separate lines.
+    pub fn of_lines<'l>(lines: impl IntoIterator<Item = &'l str>) -> Self {
+        let lines = lines.into_iter();
+        Self {
+            list: lines
+                .filter_map(|line| Pattern::parse(line.as_bytes()))
+                .collect(),
+            base: Vec::new(),
+        }
+    }
+
+    /// The last line that matches decides.
+    pub fn find(&self, path: &[u8], is_dir: bool, fold: bool) -> Option<Verdict> {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let inside = if self.base.is_empty() {
+            Some(path)
+        } else {
+            path.get(self.base.len() + 1..)
+        };
+        let found = self.list.iter().rev().find(|pattern| {
+            if pattern.dirs_only && !is_dir {
+                return false;
+            }
+            if pattern.name_only {
+                pattern.matches_name(name, fold)
+            } else {
+                inside.is_some_and(|inside| pattern.matches_path(inside, fold))
+            }
+        })?;
+        Some(if found.negative {
+            Verdict::Negated
+        } else {
+            Verdict::Matched
+        })
+    }
+
+    /// The path, or else the nearest directory above it that any line matches.
+    pub fn find_at_any_level(&self, path: &[u8], is_dir: bool, fold: bool) -> Option<Verdict> {
+        let mut path = path;
+        let mut is_dir = is_dir;
+        loop {
+            if let Some(found) = self.find(path, is_dir, fold) {
+                return Some(found);
+            }
+            let slash = path.iter().rposition(|byte| *byte == b'/')?;
+            path = &path[..slash];
+            is_dir = true;
+        }
+    }
+}
+
+fn same(a: &[u8], b: &[u8], fold: bool) -> bool {
+    if fold {
+        a.eq_ignore_ascii_case(b)
+    } else {
+        a == b
+    }
+}
+
+impl Pattern {
+    fn parse(line: &[u8]) -> Option<Self> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.first() == Some(&b'#') {
+            return None;
+        }
+        let end = line.iter().position(|byte| *byte == 0);
+        let line = without_trailing_spaces(&line[..end.unwrap_or(line.len())]);
+        let (negative, line) = match line.strip_prefix(b"!") {
+            Some(rest) => (true, rest),
+            None => (false, line),
+        };
+        let (dirs_only, text) = match line.strip_suffix(b"/") {
+            Some(rest) => (true, rest),
+            None => (false, line),
+        };
+        // A lone slash is a line that matches nothing.
+        if text.is_empty() {
+            return None;
+        }
+        let special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
+        Some(Self {
+            text: text.to_vec(),
+            literal: text.iter().position(special).unwrap_or(text.len()),
+            negative,
+            dirs_only,
+            name_only: !text.contains(&b'/'),
+        })
+    }
+
+    fn matches_name(&self, name: &[u8], fold: bool) -> bool {
+        if self.literal == self.text.len() {
+            return same(&self.text, name, fold);
+        }
+        let how = How { path: false, fold };
+        wildmatch::matches(&self.text, name, how)
+    }
+
+    /// `path` is relative to the directory of the file.
+    fn matches_path(&self, path: &[u8], fold: bool) -> bool {
+        let (text, literal) = match self.text.strip_prefix(b"/") {
+            Some(rest) => (rest, self.literal - 1),
+            None => (&*self.text, self.literal),
+        };
+        if literal > path.len() || !same(&text[..literal], &path[..literal], fold) {
+            return false;
+        }
+        let (text, path) = (&text[literal..], &path[literal..]);
+        if text.is_empty() && path.is_empty() && literal > 0 {
+            return true;
+        }
+        wildmatch::matches(text, path, How { path: true, fold })
+    }
+}
+
+/// Spaces at the end do not count unless a backslash stands before them.
+fn without_trailing_spaces(line: &[u8]) -> &[u8] {
+    let mut end = line.len();
+    let mut spaces_from = None;
+    let mut at = 0;
+    while at < line.len() {
+        match line[at] {
+            b' ' => {
+                spaces_from.get_or_insert(at);
+            }
+            b'\\' => {
+                at += 1;
+                spaces_from = None;
+                if at == line.len() {
+                    break;
+                }
+            }
+            _ => spaces_from = None,
+        }
+        at += 1;
+    }
+    if let Some(from) = spaces_from {
+        end = from;
+    }
+    &line[..end]
+}
+
+/// The ignore files that hold for one directory, kept while paths of the same directory are asked for.
+#[derive(Clone)]
+pub(super) struct Levels {
+    work_dir: Arc<PathBuf>,
+    /// The lists outside the work tree, the weaker one first.
+    globals: Arc<Vec<Patterns>>,
+    fold: bool,
+    levels: Vec<Level>,
+}
+
+#[derive(Clone)]
+struct Level {
+    dir: Vec<u8>,
+    patterns: Option<Arc<Patterns>>,
+    /// It is ignored, and so is all below it.
+    ignored: bool,
+}
+
+/// Finds an ignore file that the index has and the disk has not.
+type FromIndex<'f> = dyn Fn(&[u8]) -> Option<Vec<u8>> + 'f;
+
+impl Levels {
+    pub fn new(work_dir: PathBuf, globals: Vec<Patterns>, fold: bool) -> Self {
+        Self {
+            work_dir: Arc::new(work_dir),
+            globals: Arc::new(globals),
+            fold,
+            levels: Vec::new(),
+        }
+    }
+
+    /// Whether git ignores the path.
+    pub fn is_ignored(&mut self, path: &[u8], is_dir: bool, from_index: &FromIndex<'_>) -> bool {
+        let slash = path.iter().rposition(|byte| *byte == b'/');
+        self.enter(&path[..slash.unwrap_or(0)], from_index);
+        self.levels.last().is_some_and(|level| level.ignored) || self.decides(path, is_dir)
+    }
+
+    /// The nearest list with a matching line decides.
+    fn decides(&self, path: &[u8], is_dir: bool) -> bool {
+        let nearest = self.levels.iter().rev();
+        let own = nearest.filter_map(|level| level.patterns.as_deref());
+        let found = own
+            .chain(self.globals.iter().rev())
+            .find_map(|patterns| patterns.find(path, is_dir, self.fold));
+        found == Some(Verdict::Matched)
+    }
+
+    fn enter(&mut self, dir: &[u8], from_index: &FromIndex<'_>) {
+        let holds = |level: &Level| {
+            level.dir.is_empty()
+                || (dir.starts_with(&level.dir)
+                    && matches!(dir.get(level.dir.len()), None | Some(b'/')))
+        };
+        while self.levels.last().is_some_and(|level| !holds(level)) {
+            self.levels.pop();
+        }
+        if self.levels.is_empty() {
+            let patterns = self.read(&[], from_index);
+            self.levels.push(Level {
+                dir: Vec::new(),
+                patterns,
+                ignored: false,
+            });
+        }
+        while let Some(last) = self
+            .levels
+            .last()
+            .filter(|level| level.dir.len() < dir.len())
+        {
+            let from = last.dir.len() + usize::from(!last.dir.is_empty());
+            let next = dir[from..].iter().position(|byte| *byte == b'/');
+            let below = &dir[..next.map_or(dir.len(), |next| from + next)];
+            let ignored = last.ignored || self.decides(below, true);
+            let patterns = if ignored {
+                None
+            } else {
+                self.read(below, from_index)
+            };
+            self.levels.push(Level {
+                dir: below.to_vec(),
+                patterns,
+                ignored,
+            });
+        }
+    }
+
+    /// The ignore file of a directory. A link is not followed; what cannot be read holds no patterns, as for git.
+    fn read(&self, dir: &[u8], from_index: &FromIndex<'_>) -> Option<Arc<Patterns>> {
+        let mut path = dir.to_vec();
+        super::node::push(&mut path, b".gitignore");
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(self.work_dir.join(as_path(&path)), flags, Mode::empty());
+        let bytes = match opened {
+            Ok(file) => {
+                let file = std::fs::File::from(file);
+                let meta = file.metadata().ok()?;
+                if !meta.is_file() || meta.len() > MAX_FILE {
+                    return None;
+                }
+                let mut bytes = Vec::new();
+                (&file).take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+                bytes
+            }
+            Err(_) => from_index(&path)?,
+        };
+        Some(Arc::new(Patterns::parse(dir, &bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(lines: &str, path: &str, is_dir: bool) -> Option<Verdict> {
+        Patterns::parse(b"", lines.as_bytes()).find(path.as_bytes(), is_dir, false)
+    }
+
+    #[test]
+    fn lines() {
+        let matched = Some(Verdict::Matched);
+        assert_eq!(verdict("/\n//\n\n \n#a\n!\n", "a", true), None);
+        assert_eq!(verdict("a\r", "a", false), matched);
+        assert_eq!(verdict("a  ", "a", false), matched);
+        assert_eq!(verdict("a\\ ", "a ", false), matched);
+        assert_eq!(verdict("a\\  ", "a ", false), matched);
+        assert_eq!(verdict("a\t", "a", false), None);
+        assert_eq!(verdict("\\#a", "#a", false), matched);
+        assert_eq!(verdict("a/", "a", false), None);
+        assert_eq!(verdict("a\n!a", "a", false), Some(Verdict::Negated));
+        assert_eq!(verdict("/a", "b/a", false), None);
+        assert_eq!(verdict("b/a", "b/a", false), matched);
+    }
+}
