@@ -183,17 +183,21 @@ impl Scan {
             convert_print,
         }) = memory.0
         else {
+            // Freeing many nodes takes time that nobody has to wait for.
+            rayon::spawn(|| drop(root));
             return Ok(());
         };
-        Cache {
+        let cache = Cache {
             anchor,
             index,
             ignore_print,
             convert_print,
             conflicts,
             root,
-        }
-        .store(&path, format)
+        };
+        let stored = cache.store(&path, format);
+        rayon::spawn(|| drop(cache));
+        stored
     }
 
     pub(super) fn into_parts(self) -> (Dir, Vec<Stage>, PackWriter, ScanMemory) {
