@@ -32,7 +32,7 @@ impl Walk<'_> {
                 return Ok(self.absent(path, name, old.as_ref(), facts));
             }
             Err(Errno::ACCESS | Errno::NAMETOOLONG) => {
-                return Ok(Some(self.skipped(
+                return Ok(Some(skipped(
                     name,
                     Stamp::default(),
                     facts,
@@ -50,12 +50,7 @@ impl Walk<'_> {
         self.moved();
         let is_link = stamp.file_type() == FileType::Symlink;
         if facts.is_none() && !self.rules.is_valid_name(name, is_link) {
-            return Ok(Some(self.skipped(
-                name,
-                stamp,
-                facts,
-                SkipReason::InvalidName,
-            )));
+            return Ok(Some(skipped(name, stamp, facts, SkipReason::InvalidName)));
         }
         if self.rules.is_excluded(path, false) {
             let tree = facts.and_then(|facts| facts.staged());
@@ -80,9 +75,9 @@ impl Walk<'_> {
                 }
                 facts => Ok(facts.map(|facts| self.deleted(path, name, facts))),
             },
-            FileType::Fifo => Ok(Some(self.skipped(name, stamp, facts, SkipReason::Fifo))),
-            FileType::Socket => Ok(Some(self.skipped(name, stamp, facts, SkipReason::Socket))),
-            _ => Ok(Some(self.skipped(name, stamp, facts, SkipReason::Device))),
+            FileType::Fifo => Ok(Some(skipped(name, stamp, facts, SkipReason::Fifo))),
+            FileType::Socket => Ok(Some(skipped(name, stamp, facts, SkipReason::Socket))),
+            _ => Ok(Some(skipped(name, stamp, facts, SkipReason::Device))),
         }
     }
 
@@ -156,22 +151,6 @@ impl Walk<'_> {
         file
     }
 
-    /// A file that is left out: the tree keeps what the index has, so that a diff does not call it deleted.
-    fn skipped(
-        &self,
-        name: &[u8],
-        stamp: Stamp,
-        facts: Option<IndexFacts>,
-        reason: SkipReason,
-    ) -> File {
-        let tree = facts.and_then(|facts| facts.staged());
-        File {
-            tree,
-            disk: Disk::Skipped(reason),
-            ..blank(name, stamp, facts)
-        }
-    }
-
     fn content(
         &self,
         path: &[u8],
@@ -234,7 +213,7 @@ impl Walk<'_> {
         };
         Ok(match content {
             Content::Gone => facts.map(|facts| self.deleted(path, name, facts)),
-            Content::Skipped(reason) => Some(self.skipped(name, stamp, facts, reason)),
+            Content::Skipped(reason) => Some(skipped(name, stamp, facts, reason)),
             Content::Stored(stored) => {
                 let mode = self.mode(&stored.stamp, known_mode);
                 let raw_mode = self.mode(&stored.stamp, None);
@@ -304,5 +283,15 @@ fn blank(name: &[u8], stamp: Stamp, facts: Option<IndexFacts>) -> File {
         tree: None,
         index: facts,
         disk: Disk::AsTree,
+    }
+}
+
+/// A file that is left out: the tree keeps what the index has, so that a diff does not call it deleted.
+fn skipped(name: &[u8], stamp: Stamp, facts: Option<IndexFacts>, reason: SkipReason) -> File {
+    let tree = facts.and_then(|facts| facts.staged());
+    File {
+        tree,
+        disk: Disk::Skipped(reason),
+        ..blank(name, stamp, facts)
     }
 }

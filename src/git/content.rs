@@ -137,8 +137,7 @@ impl Reader<'_> {
             return self.stream(file, path, before, known);
         }
         let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0) + 1);
-        (&*file)
-            .take(before.size + 1)
+        file.take(before.size + 1)
             .read_to_end(&mut bytes)
             .at("read", as_path(path))?;
         if bytes.len() as u64 != before.size || !unchanged()? {
@@ -173,7 +172,7 @@ impl Reader<'_> {
         let exact = known.fixed.is_none_or(|fixed| fixed == id)
             && lane
                 .converter
-                .to_worktree(conversion, path, &blob)
+                .smudge(conversion, path, &blob)
                 .is_ok_and(|checked_out| checked_out == bytes);
         if known.fixed.is_none() {
             self.settle(known, id, &blob)?;

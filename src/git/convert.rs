@@ -129,7 +129,7 @@ impl Converter {
     }
 
     /// What git would store.
-    pub(super) fn to_git(
+    pub(super) fn clean(
         &mut self,
         conversion: &Conversion,
         path: &[u8],
@@ -172,7 +172,7 @@ impl Converter {
     }
 
     /// What git would check out. Where that cannot be told, an error: the exact bytes are kept aside then.
-    pub(super) fn to_worktree(
+    pub(super) fn smudge(
         &mut self,
         conversion: &Conversion,
         path: &[u8],

@@ -98,16 +98,16 @@ fn split_mark<'b>(
     little: &[u8],
     big: &[u8],
 ) -> Option<(bool, &'b [u8])> {
-    // git takes the marks of both widths for marks, whichever width the name says.
     let is_little = bytes.strip_prefix(little);
     let is_big = bytes.strip_prefix(big);
-    match (order, is_little, is_big) {
-        (Order::Marked | Order::MarkedOrLittle, Some(rest), _) => Some((false, rest)),
-        (Order::Marked | Order::MarkedOrLittle, _, Some(rest)) => Some((true, rest)),
-        (Order::Marked, None, None) => None,
-        (Order::MarkedOrLittle, None, None) => Some((false, bytes)),
-        (_, Some(_), _) | (_, _, Some(_)) => None,
-        (Order::Little, None, None) => Some((false, bytes)),
-        (Order::Big, None, None) => Some((true, bytes)),
+    let marked = is_little
+        .map(|rest| (false, rest))
+        .or(is_big.map(|rest| (true, rest)));
+    match order {
+        Order::Marked => marked,
+        Order::MarkedOrLittle => Some(marked.unwrap_or((false, bytes))),
+        // The name says the order; git refuses a mark beside it.
+        Order::Little => marked.is_none().then_some((false, bytes)),
+        Order::Big => marked.is_none().then_some((true, bytes)),
     }
 }

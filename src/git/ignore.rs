@@ -201,7 +201,7 @@ pub(super) struct Levels {
     /// The lists outside the work tree, the weaker one first.
     globals: Arc<Vec<Patterns>>,
     fold: bool,
-    levels: Vec<Level>,
+    stack: Vec<Level>,
 }
 
 #[derive(Clone)]
@@ -221,7 +221,7 @@ impl Levels {
             work_dir: Arc::new(work_dir),
             globals: Arc::new(globals),
             fold,
-            levels: Vec::new(),
+            stack: Vec::new(),
         }
     }
 
@@ -229,12 +229,12 @@ impl Levels {
     pub fn is_ignored(&mut self, path: &[u8], is_dir: bool, from_index: &FromIndex<'_>) -> bool {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         self.enter(&path[..slash.unwrap_or(0)], from_index);
-        self.levels.last().is_some_and(|level| level.ignored) || self.decides(path, is_dir)
+        self.stack.last().is_some_and(|level| level.ignored) || self.decides(path, is_dir)
     }
 
     /// The nearest list with a matching line decides.
     fn decides(&self, path: &[u8], is_dir: bool) -> bool {
-        let nearest = self.levels.iter().rev();
+        let nearest = self.stack.iter().rev();
         let own = nearest.filter_map(|level| level.patterns.as_deref());
         let found = own
             .chain(self.globals.iter().rev())
@@ -248,19 +248,19 @@ impl Levels {
                 || (dir.starts_with(&level.dir)
                     && matches!(dir.get(level.dir.len()), None | Some(b'/')))
         };
-        while self.levels.last().is_some_and(|level| !holds(level)) {
-            self.levels.pop();
+        while self.stack.last().is_some_and(|level| !holds(level)) {
+            self.stack.pop();
         }
-        if self.levels.is_empty() {
+        if self.stack.is_empty() {
             let patterns = self.read(&[], from_index);
-            self.levels.push(Level {
+            self.stack.push(Level {
                 dir: Vec::new(),
                 patterns,
                 ignored: false,
             });
         }
         while let Some(last) = self
-            .levels
+            .stack
             .last()
             .filter(|level| level.dir.len() < dir.len())
         {
@@ -273,7 +273,7 @@ impl Levels {
             } else {
                 self.read(below, from_index)
             };
-            self.levels.push(Level {
+            self.stack.push(Level {
                 dir: below.to_vec(),
                 patterns,
                 ignored,

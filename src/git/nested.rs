@@ -5,6 +5,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, FileType};
+use rustix::io::Errno;
+
+use super::node::{ASSUME_UNCHANGED, Disk, Entry, File, SKIP_WORKTREE};
+use super::rules::as_path;
+use super::skip::SkipReason;
+use super::stamp::Stamp;
+use super::tree::Mode;
+use super::walk::{Above, InIndex, Walk};
+use super::{Error, IoContext as _};
 use crate::model::object_id::ObjectId;
 
 /// Longer `.git` files than this are not git's.
@@ -52,7 +62,7 @@ fn linked(dir: &Path, text: &[u8]) -> Option<PathBuf> {
     let end = target
         .iter()
         .rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
-    Some(dir.join(super::rules::as_path(&target[..=end])))
+    Some(dir.join(as_path(&target[..=end])))
 }
 
 /// What linked work trees share.
@@ -60,7 +70,7 @@ fn common_dir(git_dir: &Path) -> PathBuf {
     let Ok(text) = fs::read(git_dir.join("commondir")) else {
         return git_dir.to_owned();
     };
-    git_dir.join(super::rules::as_path(text.trim_ascii_end()))
+    git_dir.join(as_path(text.trim_ascii_end()))
 }
 
 fn head_is_valid(git_dir: &Path) -> bool {
@@ -110,8 +120,67 @@ fn packed(common: &Path, name: &str) -> Option<ObjectId> {
 /// The id at the start of a line.
 fn id_in(text: &[u8]) -> Option<ObjectId> {
     let word = text
-        .split(|byte| byte.is_ascii_whitespace())
+        .split(u8::is_ascii_whitespace)
         .next()
         .filter(|word| word.len() == 40)?;
     ObjectId::parse(std::str::from_utf8(word).ok()?).ok()
+}
+
+impl Walk<'_> {
+    /// A submodule or nested repository. None when an untracked directory is no repository.
+    pub(super) fn nested(
+        &self,
+        path: &[u8],
+        name: &[u8],
+        in_index: InIndex<'_>,
+    ) -> Result<Option<File>, Error> {
+        let facts = in_index.facts();
+        let stamp = match rustix::fs::statat(self.root(), as_path(path), AtFlags::SYMLINK_NOFOLLOW)
+        {
+            Ok(stat) => Stamp::of(&stat),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                return Ok(facts.map(|facts| self.deleted(path, name, facts)));
+            }
+            Err(error) => return Err(error).at("stat", as_path(path)),
+        };
+        if stamp.file_type() != FileType::Directory {
+            let above = Above {
+                reread: false,
+                reconvert: false,
+                attributes: true,
+            };
+            return self.file(path, name, None, in_index, above);
+        }
+        let mut file = File {
+            name: name.into(),
+            stamp,
+            trusted: false,
+            tree: None,
+            index: facts,
+            disk: Disk::AsTree,
+        };
+        let kept = facts
+            .filter(|facts| facts.has(SKIP_WORKTREE | ASSUME_UNCHANGED))
+            .filter(|facts| facts.entry.mode == Mode::Gitlink)
+            .map(|facts| facts.entry);
+        match (inspect(&self.work_dir.join(as_path(path))), facts) {
+            _ if kept.is_some() => file.tree = kept,
+            (Nested::At(id), _) => {
+                file.tree = Some(Entry {
+                    mode: Mode::Gitlink,
+                    id,
+                });
+            }
+            (_, Some(facts)) if facts.entry.mode == Mode::Gitlink => file.tree = facts.staged(),
+            (Nested::Unrecordable, Some(facts)) => {
+                file.tree = facts.staged();
+                file.disk = Disk::Skipped(SkipReason::NestedWithoutCommit);
+            }
+            (Nested::Unrecordable, None) => {
+                file.disk = Disk::Skipped(SkipReason::NestedWithoutCommit);
+            }
+            (Nested::No, _) => return Ok(None),
+        }
+        Ok(Some(file))
+    }
 }

@@ -138,6 +138,10 @@ pub(super) struct File {
 }
 
 /// A directory.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is one independent fact of a directory"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Dir {
     pub name: Name,

@@ -20,6 +20,7 @@ use super::convert::{Conversion, Converter};
 use super::ignore::{Levels, Patterns, Verdict};
 use super::index::Control;
 use super::open::Repo;
+use super::overrides::{Include, overrides};
 use super::{Error, IoContext as _};
 use crate::model::digest::Sha256Digest;
 use crate::model::object_id::ObjectId;
@@ -39,7 +40,7 @@ pub struct Capture {
 pub struct Rules {
     backend: Finder,
     lanes: Mutex<Lanes>,
-    include: Option<(Patterns, Vec<(Vec<u8>, bool)>)>,
+    include: Option<Include>,
     exclude: Option<Patterns>,
     sparse: Option<Patterns>,
     fold: bool,
@@ -94,11 +95,7 @@ impl Rules {
         };
         let excludes_file = in_work_tree(&settings.excludes_file);
         let excludes = repo.common_dir.join("info/exclude");
-        let mut globals = Vec::new();
-        for file in excludes_file.iter().chain([&excludes]) {
-            globals.extend(patterns_of(file)?);
-        }
-        let levels = Levels::new(repo.work_dir.clone(), globals, settings.ignore_case);
+        let levels = levels(repo, excludes_file.iter().chain([&excludes]))?;
         let mut collection = gix_attributes::search::MetadataCollection::default();
         let info = repo.common_dir.join("info/attributes");
         let global_attributes = in_work_tree(&settings.attributes_file);
@@ -156,9 +153,6 @@ impl Rules {
                 capture.include, capture.exclude, settings.sparse_checkout, capture.max_file_bytes
             ),
         )?;
-        let overrides = |patterns: &[String]| {
-            (!patterns.is_empty()).then(|| Patterns::of_lines(patterns.iter().map(String::as_str)))
-        };
         Ok(Self {
             backend: Finder(repo.backend.clone()),
             lanes: Mutex::new(Lanes {
@@ -169,12 +163,7 @@ impl Rules {
                 },
                 idle: Vec::new(),
             }),
-            include: overrides(&capture.include).map(|search| {
-                (
-                    search,
-                    capture.include.iter().map(|p| literal_prefix(p)).collect(),
-                )
-            }),
+            include: Include::new(&capture.include),
             exclude: overrides(&capture.exclude),
             sparse,
             fold: settings.ignore_case,
@@ -213,21 +202,8 @@ impl Rules {
 
     /// Whether an ignored path is captured by configuration: it, or a directory above it, matches an include pattern.
     fn is_included(&self, path: &[u8], is_dir: bool) -> bool {
-        let Some((search, prefixes)) = &self.include else {
-            return false;
-        };
-        let leads_there = |(prefix, has_wildcard): &(Vec<u8>, bool)| {
-            let starts = |long: &[u8], short: &[u8]| {
-                long.len() > short.len() && long.starts_with(short) && long[short.len()] == b'/'
-            };
-            let dir = prefix
-                .rsplitn(2, |byte| *byte == b'/')
-                .nth(1)
-                .unwrap_or_default();
-            starts(prefix, path) || (*has_wildcard && !dir.is_empty() && starts(path, dir))
-        };
-        let above = is_dir && prefixes.iter().any(leads_there);
-        above || search.find_at_any_level(path, is_dir, self.fold) == Some(Verdict::Matched)
+        let include = self.include.as_ref();
+        include.is_some_and(|include| include.takes(path, is_dir, self.fold))
     }
 
     /// Whether the configuration leaves the path out.
@@ -284,7 +260,7 @@ impl Rules {
             let found = index_blob.and_then(|id| self.backend.0.read(&id).ok().flatten());
             found.map(|object| *buffer = object.bytes)
         };
-        lane.converter.to_git(conversion, path, bytes, read_index)
+        lane.converter.clean(conversion, path, bytes, read_index)
     }
 
     fn attributes(
@@ -302,6 +278,16 @@ impl Rules {
     }
 }
 
+/// The ignore rules, over those of the given files.
+fn levels<'f>(repo: &Repo, files: impl Iterator<Item = &'f PathBuf>) -> Result<Levels, Error> {
+    let mut globals = Vec::new();
+    for file in files {
+        globals.extend(patterns_of(file)?);
+    }
+    let fold = repo.settings.ignore_case;
+    Ok(Levels::new(repo.work_dir.clone(), globals, fold))
+}
+
 /// The patterns of a file; none when there is none.
 fn patterns_of(file: &Path) -> Result<Option<Patterns>, Error> {
     match fs::read(file) {
@@ -314,18 +300,6 @@ fn patterns_of(file: &Path) -> Result<Option<Patterns>, Error> {
 fn is_absent(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
-}
-
-/// The part of a pattern with a slash before its first wildcard, and whether there is one: ignored directories on the
-/// way there are entered, and those below it.
-fn literal_prefix(pattern: &str) -> (Vec<u8>, bool) {
-    let pattern = pattern.trim_start_matches('!').trim_start_matches('/');
-    if !pattern.trim_end_matches('/').contains('/') {
-        return (Vec::new(), false);
-    }
-    let wildcard = pattern.find(['*', '?', '[', '\\']);
-    let end = wildcard.unwrap_or(pattern.len());
-    (pattern.as_bytes()[..end].to_vec(), wildcard.is_some())
 }
 
 fn fingerprint<'a>(

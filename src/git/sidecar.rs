@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::index::Stage;
 use super::node::{
-    ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, INTENT_TO_ADD, OURS, SKIP_WORKTREE,
+    ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, File, INTENT_TO_ADD, OURS, SKIP_WORKTREE,
 };
 use super::skip::SkipReason;
 use super::tree::Mode;
@@ -151,8 +151,15 @@ fn octal(bits: u32) -> String {
     format!("{bits:03o}")
 }
 
-impl Sidecar {
-    pub fn of(root: &Dir, conflicts: &[Stage]) -> Self {
+/// The permission bits that most paths have.
+struct Usual {
+    file: u32,
+    executable: u32,
+    directory: u32,
+}
+
+impl Usual {
+    fn of(root: &Dir) -> Self {
         let (mut files, mut executables, mut directories) =
             (Common::default(), Common::default(), Common::default());
         root.walk(
@@ -168,11 +175,17 @@ impl Sidecar {
                 None => {}
             },
         );
-        let (file_bits, executable_bits, directory_bits) = (
-            files.most(0o644),
-            executables.most(0o755),
-            directories.most(0o755),
-        );
+        Self {
+            file: files.most(0o644),
+            executable: executables.most(0o755),
+            directory: directories.most(0o755),
+        }
+    }
+}
+
+impl Sidecar {
+    pub fn of(root: &Dir, conflicts: &[Stage]) -> Self {
+        let usual = Usual::of(root);
         let mut sidecar = Self {
             index: IndexJson {
                 version: 1,
@@ -182,9 +195,9 @@ impl Sidecar {
             extras: Extras {
                 version: 1,
                 permissions: Permissions {
-                    file: octal(file_bits),
-                    executable: octal(executable_bits),
-                    directory: octal(directory_bits),
+                    file: octal(usual.file),
+                    executable: octal(usual.executable),
+                    directory: octal(usual.directory),
                     other: BTreeMap::new(),
                 },
                 empty_directories: Vec::new(),
@@ -194,76 +207,90 @@ impl Sidecar {
             },
             raw: Vec::new(),
         };
-        let Self { index, extras, raw } = &mut sidecar;
-        let mut other = BTreeMap::new();
-        let mut odd_dirs = BTreeMap::new();
-        let mut unreadable = Vec::new();
-        let mut empty = Vec::new();
+        let mut dirs = Extras {
+            skipped: Vec::new(),
+            ..sidecar.extras.clone()
+        };
         root.walk(
             &mut Vec::new(),
-            &mut |path, dir| {
-                if dir.on_disk && !path.is_empty() {
-                    if dir.stamp.permissions() != directory_bits && !dir.unreadable {
-                        odd_dirs.insert(quote_path(path), octal(dir.stamp.permissions()));
-                    }
-                    let holds_none = dir.tree.is_none()
-                        && !dir.ignored
-                        && !dir.dirs.iter().any(|child| child.on_disk);
-                    if dir.unreadable {
-                        unreadable.push(SkippedPath {
-                            path: quote_path(path),
-                            reason: SkipReason::Unreadable,
-                        });
-                    } else if holds_none {
-                        empty.push(quote_path(path));
-                    }
-                }
-            },
-            &mut |path, file| {
-                if let Some((mode, bits)) = on_disk(file) {
-                    let common = if mode == Mode::Executable {
-                        executable_bits
-                    } else {
-                        file_bits
-                    };
-                    if bits != common {
-                        other.insert(quote_path(path), octal(bits));
-                    }
-                }
-                match file.disk {
-                    Disk::Raw(entry) => raw.push((path.to_vec(), entry)),
-                    Disk::Skipped(reason) => extras.skipped.push(SkippedPath {
-                        path: quote_path(path),
-                        reason,
-                    }),
-                    Disk::Absent if file.tree.is_some() => extras.absent.push(quote_path(path)),
-                    _ => {}
-                }
-                if let Some(Entry {
-                    mode: Mode::Gitlink,
-                    id,
-                }) = file.tree
-                    && file.disk != Disk::Absent
-                {
-                    extras.nested.push(NestedPath {
-                        path: quote_path(path),
-                        commit: id,
-                        tracked: file.index.is_some(),
-                    });
-                }
-                index.flags.extend(FlaggedPath::of(path, file.index));
-            },
+            &mut |path, dir| dirs.add_dir(path, dir, &usual),
+            &mut |path, file| sidecar.add_file(path, file, &usual),
         );
-        extras.permissions.other = other;
-        extras.permissions.other.extend(odd_dirs);
-        extras.skipped.extend(unreadable);
-        extras.empty_directories = empty;
+        let extras = &mut sidecar.extras;
+        extras.permissions.other.extend(dirs.permissions.other);
+        extras.skipped.extend(dirs.skipped);
+        extras.empty_directories = dirs.empty_directories;
         sidecar
+    }
+
+    fn add_file(&mut self, path: &[u8], file: &File, usual: &Usual) {
+        let extras = &mut self.extras;
+        if let Some((mode, bits)) = on_disk(file) {
+            let common = if mode == Mode::Executable {
+                usual.executable
+            } else {
+                usual.file
+            };
+            if bits != common {
+                let other = &mut extras.permissions.other;
+                other.insert(quote_path(path), octal(bits));
+            }
+        }
+        match file.disk {
+            Disk::Raw(entry) => self.raw.push((path.to_vec(), entry)),
+            Disk::Skipped(reason) => extras.skipped.push(SkippedPath {
+                path: quote_path(path),
+                reason,
+            }),
+            Disk::Absent if file.tree.is_some() => extras.absent.push(quote_path(path)),
+            _ => {}
+        }
+        if let Some(Entry {
+            mode: Mode::Gitlink,
+            id,
+        }) = file.tree
+            && file.disk != Disk::Absent
+        {
+            extras.nested.push(NestedPath {
+                path: quote_path(path),
+                commit: id,
+                tracked: file.index.is_some(),
+            });
+        }
+        let flagged = FlaggedPath::of(path, file.index);
+        self.index.flags.extend(flagged);
+    }
+}
+
+impl Extras {
+    fn add_dir(&mut self, path: &[u8], dir: &Dir, usual: &Usual) {
+        if !dir.on_disk || path.is_empty() {
+            return;
+        }
+        if dir.unreadable {
+            self.skipped.push(SkippedPath {
+                path: quote_path(path),
+                reason: SkipReason::Unreadable,
+            });
+            return;
+        }
+        let bits = dir.stamp.permissions();
+        if bits != usual.directory {
+            let other = &mut self.permissions.other;
+            other.insert(quote_path(path), octal(bits));
+        }
+        // Entries that the index keeps without a file on disk do not make a directory.
+        let is_there = |file: &File| matches!(file.disk, Disk::AsTree | Disk::Raw(_));
+        let holds_something =
+            dir.files.iter().any(is_there) || dir.dirs.iter().any(|child| child.on_disk);
+        if !holds_something && !dir.ignored {
+            self.empty_directories.push(quote_path(path));
+        }
     }
 }
 
 /// The permission bits of a captured regular file, and the mode it is recorded with, which a checkout would use.
-fn on_disk(file: &super::node::File) -> Option<(Mode, u32)> {
+fn on_disk(file: &File) -> Option<(Mode, u32)> {
     let recorded = match file.disk {
         Disk::AsTree => file.tree?,
         Disk::Raw(entry) => entry,

@@ -60,7 +60,7 @@ fn both_modified() {
 #[test]
 fn both_added() {
     let repo = merged(&|_| {}, &|r| _ = r.write("d/f", "ours"), &|r| {
-        _ = r.write("d/f", "theirs")
+        r.write("d/f", "theirs");
     });
     assert!(stages(&repo).contains("AA"));
     repo.remove("d/f");

@@ -227,7 +227,7 @@ fn nothing_and_much() {
     let repo = TestRepo::new();
     repo.write("zero", "").write("deep/zero", "");
     let large: Vec<u8> = (0..20u32 << 20)
-        .map(|n| (n.wrapping_mul(n >> 3) >> 5) as u8)
+        .map(|n| (n.wrapping_mul(n >> 3) >> 5).to_le_bytes()[0])
         .collect();
     repo.write("large", &large);
     repo.check_thrice();

@@ -1,6 +1,8 @@
 //! The scanner against git: for every repository here, the tree of a checkpoint is what `git add -A` and
 //! `git write-tree` give on a copy of the index, and checking it out gives every byte and mode back.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod attributes;
 mod cache;
 mod capture;

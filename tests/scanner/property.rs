@@ -184,8 +184,6 @@ fn apply(repo: &TestRepo, edit: &Edit) {
             .symlink_metadata()
             .is_ok_and(|meta| meta.is_file())
     };
-    // Whether git takes part in what follows is git's own affair.
-    let git = |args: &[&str]| _ = repo.try_git(args);
     match *edit {
         Edit::Write(path, content) => put(repo, PATHS[path], CONTENTS[content]),
         Edit::WriteAfterTick(path, content) => {
@@ -248,6 +246,14 @@ fn apply(repo: &TestRepo, edit: &Edit) {
             )
             .unwrap();
         }
+        _ => apply_by_git(repo, edit),
+    }
+}
+
+/// Edits that git makes. Whether it succeeds is its own affair.
+fn apply_by_git(repo: &TestRepo, edit: &Edit) {
+    let git = |args: &[&str]| _ = repo.try_git(args);
+    match *edit {
         Edit::Add(path) => git(&["add", "--", PATHS[path]]),
         Edit::AddForced(path) => git(&["add", "-f", "--", PATHS[path]]),
         Edit::AddAll => git(&["add", "-A"]),
@@ -276,7 +282,7 @@ fn apply(repo: &TestRepo, edit: &Edit) {
         Edit::Refresh => git(&["update-index", "-q", "--refresh"]),
         Edit::Exclude(rules) => _ = repo.write(".git/info/exclude", IGNORES[rules]),
         Edit::AutoCrlf(value) => {
-            _ = repo.config("core.autocrlf", ["false", "true", "input"][value])
+            repo.config("core.autocrlf", ["false", "true", "input"][value]);
         }
         Edit::Nested(path) => {
             let full = make_room(repo, PATHS[path]);

@@ -1,11 +1,13 @@
 //! A throw-away repository, driven by git itself, with checkpoints made through the library.
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use go_team::config;
 use go_team::engine::create::{CreateOptions, CreateReport, Files, create};
@@ -41,8 +43,12 @@ impl TestRepo {
         text.push_str("\tprotectNTFS = true\n\tprotectHFS = false\n\tfsmonitor = false\n");
         text.push_str("\tignoreCase = false\n\tuntrackedCache = false\n");
         text.push_str("[advice]\n\taddEmbeddedRepo = false\n");
-        text.push_str(&format!("[core]\n\texcludesFile = {}\n", ignore.display()));
-        text.push_str(&format!("\tattributesFile = {}\n", attributes.display()));
+        let (ignore, attributes) = (ignore.display(), attributes.display());
+        writeln!(
+            text,
+            "[core]\n\texcludesFile = {ignore}\n\tattributesFile = {attributes}"
+        )
+        .unwrap();
         fs::write(dir.join(".git/config"), text).unwrap();
     }
 
@@ -165,6 +171,36 @@ impl TestRepo {
         self.command(&self.root()).args(args).output().unwrap()
     }
 
+    /// Objects by name, from one process; none for those that are not there.
+    pub fn objects(&self, names: &[String]) -> Vec<Option<Vec<u8>>> {
+        let mut child = self
+            .command(&self.root())
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let lines = names.join("\n") + "\n";
+        let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
+        let output = child.wait_with_output().unwrap().stdout;
+        writer.join().unwrap();
+        let mut rest = &*output;
+        let mut next = || {
+            let line = rest.iter().position(|byte| *byte == b'\n').unwrap();
+            let header = String::from_utf8_lossy(&rest[..line]).into_owned();
+            rest = &rest[line + 1..];
+            if header.ends_with(" missing") {
+                return None;
+            }
+            let size: usize = header.rsplit(' ').next().unwrap().parse().unwrap();
+            let bytes = rest[..size].to_vec();
+            rest = &rest[size + 1..];
+            Some(bytes)
+        };
+        names.iter().map(|_| next()).collect()
+    }
+
     pub fn commit_all(&self) -> &Self {
         self.git(["add", "-A"]);
         self.git(["commit", "-q", "--allow-empty", "-m", "c"]);
@@ -182,10 +218,7 @@ impl TestRepo {
 
     /// What git says when it cannot record the work tree.
     pub fn try_git_tree_in(&self, dir: &Path) -> Result<ObjectId, String> {
-        let index = PathBuf::from(self.git_in(
-            dir,
-            ["rev-parse", "--path-format=absolute", "--git-path", "index"],
-        ));
+        let index = self.index_of(dir);
         // Beside the index, so that a split index finds its other half.
         let copy = index.with_file_name("index-copy");
         if index.exists() {
@@ -221,6 +254,14 @@ impl TestRepo {
         let tree = added.and_then(|_| run(&["write-tree"]));
         let _ = fs::remove_file(copy);
         Ok(ObjectId::parse(&tree?).unwrap())
+    }
+
+    fn index_of(&self, dir: &Path) -> PathBuf {
+        if dir.join(".git").is_dir() {
+            return dir.join(".git/index");
+        }
+        let ask = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
+        self.git_in(dir, ask).into()
     }
 
     /// The tree of the index, where git can write one.

@@ -135,11 +135,9 @@ proptest! {
         }
         repo.git(["add", "-A"]);
         repo.config("core.autocrlf", autocrlf).config("core.eol", eol);
-        let mut lines = String::new();
-        for (nth, attribute) in attributes.iter().enumerate() {
-            lines.push_str(&format!("f{nth} {attribute}\n"));
-        }
-        repo.write(".gitattributes", lines);
+        let lines = attributes.iter().enumerate();
+        let lines: Vec<_> = lines.map(|(nth, words)| format!("f{nth} {words}")).collect();
+        repo.write(".gitattributes", lines.join("\n"));
         for (nth, content) in contents.iter().enumerate() {
             repo.write(format!("f{nth}"), content);
         }
