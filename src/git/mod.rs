@@ -24,6 +24,7 @@ mod node;
 pub mod open;
 mod overrides;
 pub mod pack;
+mod pack_index;
 mod packed_refs;
 mod pool;
 pub mod repack;

@@ -14,6 +14,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use super::hash::{Checksum, Kind, hash_object};
+use super::pack_index::{self, Slot};
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
@@ -23,13 +24,6 @@ const LEVEL: Compression = Compression::new(2);
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
 const TEMP_PACK: &str = "go-team-tmp-pack-";
 const TEMP_INDEX: &str = "go-team-tmp-idx-";
-
-/// One object's place in the pack.
-struct Slot {
-    id: ObjectId,
-    crc: u32,
-    offset: u64,
-}
 
 struct Open {
     file: BufWriter<File>,
@@ -199,7 +193,7 @@ impl PackWriter {
         }
         let trailer = checksum.finish();
         file.write_all(trailer.as_bytes()).at("write", &path)?;
-        let index = encode_index(self.format, state.slots, &trailer);
+        let index = pack_index::encode(self.format, state.slots, &trailer);
         let (mut index_file, index_path) = temporary(&self.dir, TEMP_INDEX)?;
         index_file.write_all(&index).at("write", &index_path)?;
         Ok(Some(StagedPack {
@@ -394,50 +388,6 @@ fn compress(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(entry, LEVEL);
     encoder.write_all(bytes).expect("writing to memory");
     encoder.finish().expect("writing to memory")
-}
-
-/// The index of a pack, version 2.
-fn encode_index(format: ObjectFormat, mut slots: Vec<Slot>, trailer: &ObjectId) -> Vec<u8> {
-    slots.sort_unstable_by(|a, b| a.id.as_bytes().cmp(b.id.as_bytes()));
-    let mut bytes =
-        Vec::with_capacity(8 + 1024 + slots.len() * (format.len() + 8) + 2 * format.len());
-    bytes.extend_from_slice(b"\xfftOc\0\0\0\x02");
-    let mut next = slots.iter().peekable();
-    let mut seen: u32 = 0;
-    for first in 0..=255u8 {
-        while next
-            .next_if(|slot| slot.id.as_bytes()[0] == first)
-            .is_some()
-        {
-            seen += 1;
-        }
-        bytes.extend_from_slice(&seen.to_be_bytes());
-    }
-    for slot in &slots {
-        bytes.extend_from_slice(slot.id.as_bytes());
-    }
-    for slot in &slots {
-        bytes.extend_from_slice(&slot.crc.to_be_bytes());
-    }
-    let mut large = Vec::new();
-    for slot in &slots {
-        let short = u32::try_from(slot.offset)
-            .ok()
-            .filter(|offset| *offset < 1 << 31);
-        let word = short.unwrap_or_else(|| {
-            large.push(slot.offset);
-            (1 << 31) | u32::try_from(large.len() - 1).expect("fewer than 2^31 objects")
-        });
-        bytes.extend_from_slice(&word.to_be_bytes());
-    }
-    for offset in large {
-        bytes.extend_from_slice(&offset.to_be_bytes());
-    }
-    bytes.extend_from_slice(trailer.as_bytes());
-    let mut checksum = Checksum::new(format);
-    checksum.update(&bytes);
-    bytes.extend_from_slice(checksum.finish().as_bytes());
-    bytes
 }
 
 #[cfg(test)]
