@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 pub mod backend;
 pub mod cache;
 mod capture;
+mod commit;
 mod content;
 mod controls;
 mod convert;

@@ -40,7 +40,8 @@ struct State {
 
 /// Collects objects from any number of threads into one temporary pack file.
 pub struct PackWriter {
-    dir: PathBuf,
+    /// None when objects are only named, for those who want to know what is, not to keep it.
+    dir: Option<PathBuf>,
     format: ObjectFormat,
     state: Mutex<State>,
 }
@@ -50,10 +51,26 @@ impl PackWriter {
     #[must_use]
     pub fn new(dir: &Path, format: ObjectFormat) -> Self {
         Self {
-            dir: dir.to_owned(),
+            dir: Some(dir.to_owned()),
             format,
             state: Mutex::default(),
         }
+    }
+
+    /// Names objects and keeps none.
+    #[must_use]
+    pub fn nowhere(format: ObjectFormat) -> Self {
+        Self {
+            dir: None,
+            format,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Where large objects are compressed to; none when objects are only named.
+    #[must_use]
+    pub fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -99,7 +116,7 @@ impl PackWriter {
     /// # Errors
     /// When the pack cannot be written.
     pub fn add_named(&self, kind: Kind, id: ObjectId, bytes: &[u8]) -> Result<(), Error> {
-        if self.contains(&id) {
+        if self.dir.is_none() || self.contains(&id) {
             return Ok(());
         }
         let entry = compress(kind, bytes);
@@ -111,9 +128,10 @@ impl PackWriter {
     /// # Errors
     /// When the pack cannot be written.
     pub fn add_spilled(&self, id: ObjectId, spill: Spill) -> Result<(), Error> {
-        let mut file = spill.finish(&self.dir)?;
-        let len = file.stream_position().at("measure", &self.dir)?;
-        file.seek(SeekFrom::Start(0)).at("rewind", &self.dir)?;
+        let Some(dir) = &self.dir else { return Ok(()) };
+        let mut file = spill.finish(dir)?;
+        let len = file.stream_position().at("measure", dir)?;
+        file.seek(SeekFrom::Start(0)).at("rewind", dir)?;
         self.append(id, len, &mut BufReader::new(file))
     }
 
@@ -122,8 +140,9 @@ impl PackWriter {
         if !state.seen.insert(id) {
             return Ok(());
         }
+        let Some(dir) = &self.dir else { return Ok(()) };
         if state.open.is_none() {
-            state.open = Some(self.open()?);
+            state.open = Some(open(dir)?);
         }
         let open = state.open.as_mut().expect("opened above");
         let mut crc = crc32fast::Hasher::new();
@@ -146,18 +165,6 @@ impl PackWriter {
         Ok(())
     }
 
-    fn open(&self) -> Result<Open, Error> {
-        fs::create_dir_all(&self.dir).at("create directory", &self.dir)?;
-        let (file, path) = temporary(&self.dir, TEMP_PACK)?;
-        let mut file = BufWriter::with_capacity(64 * 1024, file);
-        file.write_all(&header(0)).at("write", &path)?;
-        Ok(Open {
-            file,
-            path,
-            offset: 12,
-        })
-    }
-
     /// Completes pack and index as temporary files. They are neither synced nor visible to git yet.
     ///
     /// # Errors
@@ -167,7 +174,7 @@ impl PackWriter {
             .state
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(open) = state.open else {
+        let (Some(open), Some(dir)) = (state.open, self.dir) else {
             return Ok(None);
         };
         let count = u32::try_from(state.slots.len()).map_err(|_| Error::Damaged {
@@ -194,10 +201,10 @@ impl PackWriter {
         let trailer = checksum.finish();
         file.write_all(trailer.as_bytes()).at("write", &path)?;
         let index = pack_index::encode(self.format, state.slots, &trailer);
-        let (mut index_file, index_path) = temporary(&self.dir, TEMP_INDEX)?;
+        let (mut index_file, index_path) = temporary(&dir, TEMP_INDEX)?;
         index_file.write_all(&index).at("write", &index_path)?;
         Ok(Some(StagedPack {
-            dir: self.dir,
+            dir,
             name: format!("pack-{trailer}"),
             pack: (file, path),
             index: (index_file, index_path),
@@ -346,6 +353,19 @@ impl Spill {
             .map_err(std::io::IntoInnerError::into_error)
             .at("write temporary file in", dir)
     }
+}
+
+/// A pack with an empty header.
+fn open(dir: &Path) -> Result<Open, Error> {
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let (file, path) = temporary(dir, TEMP_PACK)?;
+    let mut file = BufWriter::with_capacity(64 * 1024, file);
+    file.write_all(&header(0)).at("write", &path)?;
+    Ok(Open {
+        file,
+        path,
+        offset: 12,
+    })
 }
 
 fn temporary(dir: &Path, prefix: &str) -> Result<(File, tempfile::TempPath), Error> {

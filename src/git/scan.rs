@@ -20,6 +20,15 @@ use super::trees::TreeBag;
 use super::walk::{Above, Progress, Walk};
 use super::{Error, IoContext as _};
 
+/// What becomes of content that the repository does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objects {
+    /// It goes into a pack, to be published with a checkpoint.
+    Keep,
+    /// It is only named: nothing at all is written, so that a repository that may not be written can be looked at.
+    Name,
+}
+
 /// What a scan is given.
 pub struct ScanOptions<'a> {
     /// go-team's own rules.
@@ -28,6 +37,8 @@ pub struct ScanOptions<'a> {
     pub cache: &'a Path,
     /// A directory of go-team's on the repository's file system, for a probe of its clock.
     pub scratch: &'a Path,
+    /// What becomes of new content.
+    pub objects: Objects,
     /// Counts what has been looked at.
     pub progress: &'a Progress,
 }
@@ -64,7 +75,11 @@ impl Scan {
 
     fn on_pool(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
         let mut timings = Timings::start();
-        let clock = file_system_clock(options.scratch)?;
+        let clock = match options.objects {
+            Objects::Keep => file_system_clock(options.scratch)?,
+            // Nothing is remembered of such a scan, so nothing has to be older than it.
+            Objects::Name => i64::MAX,
+        };
         let format = repo.backend.format();
         let index_stamp = index::stamp(&repo.git_dir)?;
         let mut cached = Cache::load(options.cache, format);
@@ -98,8 +113,10 @@ impl Scan {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root =
             rustix::fs::open(&repo.work_dir, open, OpenMode::empty()).at("open", &repo.work_dir)?;
-        let pack_dir = repo.pack_dir();
-        let pack = PackWriter::new(&pack_dir, format);
+        let pack = match options.objects {
+            Objects::Keep => PackWriter::new(&repo.pack_dir(), format),
+            Objects::Name => PackWriter::nowhere(format),
+        };
         let above = Above {
             reread: cached
                 .as_ref()
@@ -121,7 +138,6 @@ impl Scan {
                 root: root.as_fd(),
                 rules: &rules,
                 pack: &pack,
-                pack_dir: &pack_dir,
                 max_bytes: options.capture.max_file_bytes,
             },
             backend: &*repo.backend,
