@@ -1,5 +1,10 @@
 //! All that touches the repository.
 
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "an `expect` here states an invariant, not a condition for the caller"
+)]
+
 use std::io;
 use std::path::{Path, PathBuf};
 

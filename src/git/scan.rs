@@ -82,16 +82,7 @@ impl Scan {
         };
         let format = repo.backend.format();
         let index_stamp = index::stamp(&repo.git_dir)?;
-        let mut cached = Cache::load(options.cache, format);
-        let anchored = match &cached {
-            Some(cache) => {
-                repo.backend.reference(&cache.anchor.reference)? == Some(cache.anchor.commit)
-            }
-            None => false,
-        };
-        if let Some(cache) = cached.as_mut().filter(|_| !anchored) {
-            distrust(&mut cache.root);
-        }
+        let (cached, anchored) = recall(repo, options.cache)?;
         timings.lap("load cache");
         let facts_are_current = cached
             .as_ref()
@@ -224,6 +215,18 @@ impl Scan {
 
 /// What must be written to the cache, when it is out of date.
 pub(super) struct ScanMemory(Option<Memory>);
+
+/// What the last scan remembered, and whether a ref still holds the objects it names.
+fn recall(repo: &Repo, path: &Path) -> Result<(Option<Cache>, bool), Error> {
+    let Some(mut cache) = Cache::load(path, repo.backend.format()) else {
+        return Ok((None, false));
+    };
+    let held = repo.backend.reference(&cache.anchor.reference)? == Some(cache.anchor.commit);
+    if !held {
+        distrust(&mut cache.root);
+    }
+    Ok((Some(cache), held))
+}
 
 /// Nothing holds the cached objects any more: stamps stand for content only where the index holds the same object, and
 /// every tree is built anew.
