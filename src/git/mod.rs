@@ -30,6 +30,7 @@ mod node;
 pub mod open;
 mod overrides;
 pub mod pack;
+mod pack_entry;
 mod pack_index;
 mod packed_refs;
 mod pool;

@@ -10,16 +10,12 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
-
 use super::hash::{Checksum, Kind, hash_object};
+pub use super::pack_entry::Spill;
+use super::pack_entry::compress;
 use super::pack_index::{self, Slot};
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
-
-/// Fast, and within a few per cent of git's default on source code.
-const LEVEL: Compression = Compression::new(2);
 
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
 const TEMP_PACK: &str = "go-team-tmp-pack-";
@@ -323,38 +319,6 @@ pub(super) fn release(dir: &Path, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Compresses a large object into an unnamed file, so that it never is in memory whole.
-pub struct Spill(ZlibEncoder<BufWriter<File>>);
-
-impl Spill {
-    /// Starts an object of a known size; `dir` says on which file system.
-    ///
-    /// # Errors
-    /// When no temporary file can be made.
-    pub fn new(dir: &Path, kind: Kind, size: u64) -> Result<Self, Error> {
-        let mut file =
-            BufWriter::new(tempfile::tempfile_in(dir).at("create temporary file in", dir)?);
-        file.write_all(&entry_header(kind, size)).at("write", dir)?;
-        Ok(Self(ZlibEncoder::new(file, LEVEL)))
-    }
-
-    /// Adds content.
-    ///
-    /// # Errors
-    /// When the disk is full or broken.
-    pub fn write(&mut self, bytes: &[u8], dir: &Path) -> Result<(), Error> {
-        self.0.write_all(bytes).at("write temporary file in", dir)
-    }
-
-    fn finish(self, dir: &Path) -> Result<File, Error> {
-        let buffered = self.0.finish().at("write temporary file in", dir)?;
-        buffered
-            .into_inner()
-            .map_err(std::io::IntoInnerError::into_error)
-            .at("write temporary file in", dir)
-    }
-}
-
 /// A pack with an empty header.
 fn open(dir: &Path) -> Result<Open, Error> {
     fs::create_dir_all(dir).at("create directory", dir)?;
@@ -388,42 +352,9 @@ fn header(count: u32) -> [u8; 12] {
     bytes
 }
 
-/// Type and inflated size: four bits of size in the first byte, seven in each that follows.
-fn entry_header(kind: Kind, size: u64) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(10);
-    let mut rest = size >> 4;
-    let mut byte = (kind.pack_number() << 4) | (size & 0x0f) as u8;
-    while rest > 0 {
-        bytes.push(byte | 0x80);
-        byte = (rest & 0x7f) as u8;
-        rest >>= 7;
-    }
-    bytes.push(byte);
-    bytes
-}
-
-fn compress(kind: Kind, bytes: &[u8]) -> Vec<u8> {
-    let mut entry = entry_header(kind, bytes.len() as u64);
-    entry.reserve(bytes.len() / 2 + 64);
-    let mut encoder = ZlibEncoder::new(entry, LEVEL);
-    encoder.write_all(bytes).expect("writing to memory");
-    encoder.finish().expect("writing to memory")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn entry_headers_hold_sizes_of_any_length() {
-        assert_eq!(entry_header(Kind::Blob, 0), [0x30]);
-        assert_eq!(entry_header(Kind::Blob, 15), [0x3f]);
-        assert_eq!(entry_header(Kind::Tree, 16), [0xa0, 0x01]);
-        assert_eq!(
-            entry_header(Kind::Commit, 0x1234_5678),
-            [0x98, 0xe7, 0x8a, 0x8d, 0x09]
-        );
-    }
 
     #[test]
     fn git_reads_what_is_written() {
