@@ -43,19 +43,19 @@ fn with_attributes(attributes: &str, settings: &[(&str, &str)]) {
     }
     repo.check();
     repo.git(["add", "-A"]);
-    repo.check();
+    repo.check_tree();
     repo.git(["commit", "-qm", "c"]);
     let_time_pass();
     repo.write(".gitattributes", "* -text\n");
     repo.check();
     repo.write(".gitattributes", "* text\n*.new -text\n");
-    repo.check();
+    repo.check_tree();
     repo.write("d/.gitattributes", "* eol=crlf\n");
     repo.check();
     repo.remove(".gitattributes");
-    repo.check_thrice();
+    repo.check_tree();
     repo.remove("d/.gitattributes");
-    repo.check();
+    repo.check_thrice();
 }
 
 #[test]

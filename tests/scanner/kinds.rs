@@ -60,35 +60,44 @@ fn modes() {
     repo.check_thrice();
 }
 
-/// Each kind put in the place of each other kind.
+/// Each kind put in the place of each other kind, tracked and untracked.
 #[test]
 fn swaps() {
-    type Make = fn(&TestRepo);
-    let kinds: [(&str, Make); 6] = [
-        ("file", |r| _ = r.write("x", "file")),
-        ("directory", |r| _ = r.write("x/y/z", "z").write("x/w", "w")),
-        ("link", |r| _ = r.link("other", "x")),
-        ("link to a directory", |r| _ = r.link("dir", "x")),
-        ("link out", |r| _ = r.link("..", "x")),
-        ("empty directory", |r| fs::create_dir(r.path("x")).unwrap()),
+    type Make = fn(&TestRepo, &str);
+    let kinds: [Make; 6] = [
+        |r, x| _ = r.write(x, "file"),
+        |r, x| {
+            _ = r
+                .write(format!("{x}/y/z"), "z")
+                .write(format!("{x}/w"), "w")
+        },
+        |r, x| _ = r.link("other", x),
+        |r, x| _ = r.link("dir", x),
+        |r, x| _ = r.link("..", x),
+        |r, x| fs::create_dir(r.path(x)).unwrap(),
     ];
-    for (from, make) in kinds {
-        for (to, put) in kinds {
-            for staged in [false, true] {
-                eprintln!("{from} to {to}, staged {staged}");
-                let repo = TestRepo::new();
-                repo.write("other", "o").write("dir/y/z", "elsewhere");
-                make(&repo);
-                if staged {
-                    repo.git(["add", "-A"]);
-                }
-                repo.check();
-                repo.remove("x");
-                put(&repo);
-                repo.check();
+    let repo = TestRepo::new();
+    repo.write("other", "o").write("dir/y/z", "elsewhere");
+    let each = |side: &str, work: &dyn Fn(&str, usize, usize)| {
+        for from in 0..kinds.len() {
+            for to in 0..kinds.len() {
+                work(&format!("{side}{from}{to}"), from, to);
             }
         }
+    };
+    each("tracked", &|name, from, _| kinds[from](&repo, name));
+    repo.git(["add", "-A"]);
+    each("new", &|name, from, _| kinds[from](&repo, name));
+    repo.check();
+    let_time_pass();
+    for side in ["tracked", "new"] {
+        each(side, &|name, _, to| {
+            repo.remove(name);
+            kinds[to](&repo, name);
+            repo.check_tree();
+        });
     }
+    repo.check_thrice();
 }
 
 #[test]

@@ -354,7 +354,7 @@ impl TestRepo {
     pub fn check_thrice(&self) -> CreateReport {
         let _ = fs::remove_file(self.cache());
         let first = self.check();
-        let second = self.check();
+        let second = self.check_tree();
         assert_eq!(first.record.git.tree, second.record.git.tree);
         self.check()
     }
