@@ -72,7 +72,8 @@ const NAMES: [&str; 6] = [
     "working-tree-encoding",
 ];
 
-type Attributes<'a> = dyn FnMut(&mut Outcome) -> Result<(), Error> + 'a;
+/// Fills in the attributes of a path; false when they cannot be known.
+type Attributes<'a> = dyn FnMut(&mut Outcome) -> Result<bool, Error> + 'a;
 
 impl Converter {
     pub(super) fn new(repo: &Repo) -> Self {
@@ -99,7 +100,13 @@ impl Converter {
         &mut self,
         attributes: &mut Attributes<'_>,
     ) -> Result<Conversion, Error> {
-        attributes(&mut self.outcome)?;
+        if !attributes(&mut self.outcome)? {
+            let unknown = StateRef::Unspecified;
+            return Ok(Conversion {
+                lines: lines(self.eol, [unknown; 2], unknown),
+                ..Conversion::NONE
+            });
+        }
         let mut states = self
             .outcome
             .iter_selected()

@@ -263,18 +263,27 @@ impl Rules {
         lane.converter.clean(conversion, path, bytes, read_index)
     }
 
+    /// Looks the attributes up; false when an attribute file may not be read.
     fn attributes(
         &self,
         stack: &mut Stack,
         path: &[u8],
         outcome: &mut gix_attributes::search::Outcome,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let mode = Some(gix_index::entry::Mode::FILE);
-        let platform = stack
-            .at_entry(bstr(path), mode, &self.backend)
-            .at("read attribute files for", as_path(path))?;
-        platform.matching_attributes(outcome);
-        Ok(())
+        match stack.at_entry(bstr(path), mode, &self.backend) {
+            Ok(platform) => {
+                platform.matching_attributes(outcome);
+                Ok(true)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                // The stack is half way into the directory: begin with another one.
+                let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+                *stack = lanes.fresh.stack.clone();
+                Ok(false)
+            }
+            Err(error) => Err(error).at("read attribute files for", as_path(path)),
+        }
     }
 }
 

@@ -210,6 +210,32 @@ fn unreadable_files_and_directories() {
 }
 
 #[test]
+fn unreadable_rules() {
+    let repo = TestRepo::new();
+    repo.write("d/.gitattributes", "* text\n")
+        .write("d/.gitignore", "*.o\n")
+        .write("d/a", "a")
+        .commit_all();
+    repo.check();
+    repo.write("d/a", "b\r\n").write("d/x.o", "o");
+    repo.chmod("d/.gitattributes", 0o000)
+        .chmod("d/.gitignore", 0o000);
+    let is_root = fs::read(repo.path("d/.gitignore")).is_ok();
+    for _ in 0..2 {
+        let report = checkpoint(&repo.workspace());
+        if !is_root {
+            let tree = report.record.git.tree.unwrap().to_string();
+            let names = repo.git(["ls-tree", "-r", "--name-only", &tree]);
+            assert_eq!(names, "d/.gitattributes\nd/.gitignore\nd/a\nd/x.o");
+            assert_eq!(report.skipped.len(), 2, "{:?}", report.skipped);
+        }
+    }
+    repo.chmod("d/.gitattributes", 0o644)
+        .chmod("d/.gitignore", 0o644);
+    repo.check_thrice();
+}
+
+#[test]
 fn empty_directories() {
     let repo = TestRepo::new();
     repo.write(".gitignore", "ignored\n*.o\n")
