@@ -1,19 +1,72 @@
 //! A git-backed checkpoint engine: exact snapshots of files, staging, branch and workflow state.
 //!
+//! # Where things are
+//!
+//! The path of a command is guessed from its name: `cp-create` is `cli/create.rs`, which turns arguments into options;
+//! `engine/create.rs`, which does the work and knows its order; `render/create.rs`, which shows the report; and
+//! `tests/cli/create.rs`, which proves it.
+//!
 //! | module | what it owns | what it must not do |
 //! |---|---|---|
-//! | [`model`] | values: ids, records, manifests, state, selectors, workflows | touch disk, clock, environment, process |
+//! | [`model`] | values: ids, records, manifests, state, selectors, workflows, and their stored form | touch disk, clock, environment or process |
 //! | [`plan`] | decisions: values in, a plan with reasons out | the same |
-//! | [`config`] | settings in layers, each with its origin | look at the environment by itself |
-//! | [`git`] | all that touches the repository | know of sessions |
-//! | [`store`] | all that touches go-team's own files | know of git |
-//! | [`engine`] | one operation a file: options in, report out | print |
-//! | [`render`] | reports as text or JSON | read or write anything |
-//! | [`cli`] | arguments, environment, streams, exit codes | decide anything |
+//! | [`config`] | settings in layers, each with its origin | look at the environment by itself; decide what a setting does |
+//! | [`git`] | all that touches the repository: opening, scanning, objects, packs, refs, the index | know of sessions; write to the index, HEAD or a ref outside `refs/go-team/` to make a checkpoint |
+//! | [`store`] | all that touches go-team's own files: where they are, how they are written, who may write | know of git; know what the bytes mean |
+//! | [`engine`] | one operation a file: options in, report out | print, parse arguments, read the environment |
+//! | [`render`] | reports as text or JSON, with hostile text escaped | read or write anything |
+//! | [`cli`] | arguments, environment, streams; errors as message, hints and exit code | decide anything; pass a type of clap's on |
 //!
-//! Uses go one way: `cli → {engine, render, config}`, `render → engine`'s reports, `engine → {plan, git, store,
-//! config}`, all of them `→ model`. On disk: a commit per checkpoint under `refs/go-team/`, and JSON below
-//! `<git common dir>/go-team/` ([`store::layout`]).
+//! # Who may use whom
+//!
+//! ```text
+//! main → cli → engine, render, config
+//!              render → the reports of engine
+//!              engine → plan, git, store, config
+//!              each of them → model, which uses nothing of ours
+//! ```
+//!
+//! The clock is read in `engine/clock.rs` alone, the environment in `cli` alone; nothing but `cli` and `render` prints.
+//! `tests/architecture.rs` reads the sources and fails where a line takes a wrong turn.
+//!
+//! # What always holds
+//!
+//! 1. Checkpointing touches nothing of the user's: no byte of work tree, index, HEAD, refs, config, stash or reflogs; no
+//!    hook runs, and no lock of git's is left.
+//! 2. Acknowledged means durable: objects, then ref, then record, then manifest are on the disk, directories included.
+//! 3. Nothing destroys the only copy of anything.
+//! 4. All or nothing: killed at any instant, the next command finishes or undoes what was begun, and says so.
+//! 5. What git ignores is never touched, unless the configuration includes it; nor anything outside the work tree, nor
+//!    what had to be skipped.
+//! 6. No false success: what failed or was skipped is said.
+//! 7. Plain formats: git and a JSON viewer are enough to read everything.
+//! 8. History only grows: events are added, records are never edited. Order is by `seq`, never by clock.
+//!
+//! `tests/promises` tests them from outside.
+//!
+//! # What is on disk
+//!
+//! ```text
+//! refs/go-team/<session>/<checkpoint> → commit C     its tree is the work tree as `git add -A` would record it
+//!   C's parents: HEAD's commit, where there is one, and the sidecar S, whose tree holds
+//!     record.json                                    the record, without what depends on C
+//!     staged/, index.json, conflicts/                the index: its tree, its flags, its conflicts
+//!     raw/, extras.json                              what git would not give back: bytes, modes, empty directories
+//!
+//! <git common dir>/go-team/                          or where `[storage] path` says
+//!   lock, packs                                      who writes; which packs are ours to merge
+//!   worktrees/<key>/current, stat-cache              the session of a work tree; what the scanner remembers
+//!   sessions/<session>/manifest.json                 the list of checkpoints
+//!   sessions/<session>/<checkpoint>.json             one record each, sealed and linked by checksums
+//!   sessions/<session>/state.json, latest            the live state; a link to the newest record
+//!   sessions/<session>/journal.json                  only while an operation is under way
+//!   sessions/<session>/errors.jsonl                  operations that failed
+//! ```
+//!
+//! Paths are built in [`store::layout`], trees in [`git::snapshot`] and [`git::sidecar`], files of JSON in [`model`].
+//! Every file of go-team's own is written beside its place, synced, and renamed ([`store::durable`]), so readers need no
+//! lock. Ids are types that are checked whenever they come from outside ([`model::ids`]), so none can lead out of its
+//! directory.
 
 pub mod cli;
 pub mod config;

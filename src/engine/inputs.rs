@@ -94,6 +94,12 @@ impl Inputs {
             Some(state) => state.clone(),
             None => workspace.live_state(&manifest.session_id)?,
         };
+        // The live state's phase is that of an earlier step; one that comes with the checkpoint is meant.
+        let given_phase = options
+            .state
+            .as_ref()
+            .and_then(State::phase)
+            .map(str::to_owned);
         for (name, value) in &options.metrics {
             state.set(&format!("metrics.{name}"), value.clone())?;
         }
@@ -120,7 +126,7 @@ impl Inputs {
         let phase = options
             .phase
             .clone()
-            .or_else(|| state.phase().map(str::to_owned))
+            .or_else(|| given_phase.clone())
             .unwrap_or_else(|| name.clone());
         let outputs = options
             .outputs

@@ -84,25 +84,34 @@ impl Workspace {
         }
     }
 
-    /// Files, index and HEAD as they are now. Nothing is left behind when the snapshot is dropped.
+    /// Files, index and HEAD as they are now, to be made into a checkpoint. The caller holds the lock.
     ///
     /// # Errors
     /// When the work tree cannot be read.
-    pub fn snapshot(&self, progress: &Progress) -> Result<Snapshot, Error> {
-        let capture = self.capture();
+    pub(super) fn snapshot(&self, progress: &Progress) -> Result<Snapshot, Error> {
         let scratch = self.store.layout().worktree(&self.worktree);
         durable::create_dir_all(&scratch, self.store.durability()).map_err(store::Error::from)?;
-        let cache = self.stat_cache();
+        self.scan(scan::Objects::Keep, progress)
+    }
+
+    /// Files, index and HEAD as they are now, only to be looked at. Nothing is written.
+    ///
+    /// # Errors
+    /// When the work tree cannot be read.
+    pub fn look(&self, progress: &Progress) -> Result<Snapshot, Error> {
+        self.scan(scan::Objects::Name, progress)
+    }
+
+    fn scan(&self, objects: scan::Objects, progress: &Progress) -> Result<Snapshot, Error> {
         let options = scan::ScanOptions {
-            capture: &capture,
-            cache: &cache,
-            scratch: &scratch,
+            capture: &self.capture(),
+            cache: &self.stat_cache(),
+            scratch: &self.store.layout().worktree(&self.worktree),
+            objects,
             progress,
         };
-        Ok(Snapshot::of(
-            &self.repo,
-            scan::Scan::run(&self.repo, &options)?,
-        )?)
+        let scan = scan::Scan::run(&self.repo, &options)?;
+        Ok(Snapshot::of(&self.repo, scan)?)
     }
 
     /// Removes a checkpoint that the manifest does not list any more.

@@ -64,6 +64,7 @@ impl Workspace {
         self.store.clean_work_temps(&self.worktree)?;
         self.store.clean_temps(Some(session))?;
         crate::git::pack::clean_temps(&self.repo)?;
+        self.repo.backend.recover_locks()?;
         let Some(journal) = self.store.load_journal(session)? else {
             return Ok(Vec::new());
         };

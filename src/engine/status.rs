@@ -121,7 +121,7 @@ fn compare(
     };
     let repo = &workspace.repo;
     let tree = tree_of(repo, &commit)?;
-    let snapshot = workspace.snapshot(progress)?;
+    let snapshot = workspace.look(progress)?;
     let changes = snapshot.changes_since(repo, Some(tree))?;
     report.files = Some(Files::new(
         &changes.created,

@@ -63,13 +63,20 @@ impl Workspace {
         Ok(self.store.lock(wait, &holder)?)
     }
 
-    /// What go-team's settings say about capturing files.
+    /// What go-team's settings say about capturing files. Its own files are not the user's, wherever they lie.
     #[must_use]
     pub fn capture(&self) -> Capture {
         let capture = &self.config.settings.capture;
+        let mut exclude = capture.exclude.clone();
+        let root = self.store.layout().root();
+        if let Ok(inside) = root.strip_prefix(&self.repo.work_dir)
+            && let Some(inside) = inside.to_str()
+        {
+            exclude.push(format!("/{}/", escape_pattern(inside)));
+        }
         Capture {
             include: capture.include.clone(),
-            exclude: capture.exclude.clone(),
+            exclude,
             max_file_bytes: capture.max_file_bytes(),
         }
     }
@@ -99,4 +106,16 @@ impl Workspace {
     pub fn stat_cache(&self) -> PathBuf {
         self.store.layout().stat_cache(&self.worktree)
     }
+}
+
+/// A path as a pattern that matches it alone.
+fn escape_pattern(path: &str) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    for letter in path.chars() {
+        if matches!(letter, '*' | '?' | '[' | '\\' | ' ') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
 }

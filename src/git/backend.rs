@@ -97,6 +97,12 @@ pub trait Backend: Send + std::marker::Sync {
     /// When it points elsewhere, or cannot be deleted.
     fn delete_reference(&self, name: &str, expected: ObjectId) -> Result<(), Error>;
 
+    /// Removes locks of git's that a killed go-team left. Only for the holder of go-team's own lock.
+    ///
+    /// # Errors
+    /// When such a lock cannot be removed.
+    fn recover_locks(&self) -> Result<(), Error>;
+
     /// Reads an object, when it exists.
     ///
     /// # Errors

@@ -49,7 +49,6 @@ pub(super) struct Reader<'a> {
     pub root: BorrowedFd<'a>,
     pub rules: &'a Rules,
     pub pack: &'a PackWriter,
-    pub pack_dir: &'a std::path::Path,
     pub max_bytes: u64,
 }
 
@@ -204,8 +203,10 @@ impl Reader<'_> {
         known: Known,
     ) -> Result<Option<Stored>, Error> {
         let mut hasher = ObjectHasher::new(self.pack.format(), Kind::Blob, before.size);
-        std::fs::create_dir_all(self.pack_dir).at("create directory", self.pack_dir)?;
-        let mut spill = Spill::new(self.pack_dir, Kind::Blob, before.size)?;
+        let mut spill = match self.pack.dir() {
+            Some(dir) => Some((Spill::new(dir, Kind::Blob, before.size)?, dir)),
+            None => None,
+        };
         let mut buffer = vec![0; 256 * 1024];
         let mut total = 0;
         let mut source = file;
@@ -219,13 +220,15 @@ impl Reader<'_> {
                 return Ok(None);
             }
             hasher.update(&buffer[..n]);
-            spill.write(&buffer[..n], self.pack_dir)?;
+            if let Some((spill, dir)) = &mut spill {
+                spill.write(&buffer[..n], dir)?;
+            }
         }
         if total != before.size || stat(file).at("stat", as_path(path))? != before {
             return Ok(None);
         }
         let id = hasher.finish()?;
-        if !known.holds(&id) {
+        if let Some((spill, _)) = spill.filter(|_| !known.holds(&id)) {
             self.pack.add_spilled(id, spill)?;
         }
         let raw = (known.fixed.is_some_and(|fixed| fixed != id)).then_some(id);

@@ -60,14 +60,13 @@ impl<'a> Walk<'a> {
                 node.files.remove(at);
             }
         }
-        let old_dirs = std::mem::take(&mut node.dirs);
-        let visited: Vec<Result<Visited, Error>> = old_dirs
-            .into_par_iter()
-            .map(|old| {
-                let name = old.name.clone();
+        let visited: Vec<Result<Option<Box<Visited>>, Error>> = node
+            .dirs
+            .par_iter_mut()
+            .map(|child| {
+                let name = child.name.clone();
                 let mut dir_path = path.to_vec();
                 push(&mut dir_path, &name);
-                let ignored = old.ignored;
                 let slice = match tracked {
                     None => None,
                     Some(tracked) => Some(
@@ -75,23 +74,28 @@ impl<'a> Walk<'a> {
                             .map_or_else(|| (self.index)().map(|view| view.below(&dir_path)), Ok)?,
                     ),
                 };
-                self.dir(Some(old), &dir_path, &name, slice, ignored, below)
+                let ignored = child.ignored;
+                let old = std::mem::take(child);
+                match self.dir(Some(old), &dir_path, &name, slice, ignored, below)? {
+                    // It stays where it is: a scan that finds nothing new allocates nothing.
+                    Visited::Dir(dir) => {
+                        *child = dir;
+                        Ok(None)
+                    }
+                    other => Ok(Some(Box::new(other))),
+                }
             })
             .collect();
-        for item in visited {
-            match item? {
-                Visited::Dir(dir) => {
-                    node.dirty |= dir.dirty;
-                    node.dirs.push(dir);
-                }
-                Visited::Nested(file) => {
-                    node.dirty = true;
-                    insert_file(&mut node.files, file);
-                }
-                Visited::Gone => {
-                    still_same = false;
-                    node.dirty = true;
-                }
+        for (at, item) in visited.into_iter().enumerate().rev() {
+            let Some(other) = item? else {
+                node.dirty |= node.dirs[at].dirty;
+                continue;
+            };
+            node.dirs.remove(at);
+            node.dirty = true;
+            match *other {
+                Visited::Nested(file) => insert_file(&mut node.files, file),
+                _ => still_same = false,
             }
         }
         part_twins(node);

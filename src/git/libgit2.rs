@@ -7,8 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Backend, Head, Object, Sync};
 use super::hash::Kind;
+use super::packed_refs::PackedRefs;
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
+
+/// How often a ref is put in place anew when its directory vanishes.
+const ATTEMPTS: usize = 20;
 
 /// A repository opened by libgit2.
 pub struct Libgit2 {
@@ -99,8 +103,6 @@ impl Backend for Libgit2 {
             });
         }
         let place = self.common_dir.join(name);
-        let dir = place.parent().expect("a ref lies in a directory");
-        create_dirs(&self.common_dir, dir, sync)?;
         fs::create_dir_all(&self.scratch).at("create directory", &self.scratch)?;
         let mut file = tempfile::Builder::new()
             .prefix(".tmp-ref-")
@@ -112,40 +114,51 @@ impl Backend for Libgit2 {
         if sync == Sync::Durable {
             file.as_file().sync_all().at("sync", file.path())?;
         }
-        file.persist_noclobber(&place).map_err(|error| {
-            if error.error.kind() == std::io::ErrorKind::AlreadyExists {
-                Error::RefExists {
-                    name: name.to_owned(),
+        let dir = place.parent().expect("a ref lies in a directory");
+        // A running `git pack-refs` may remove the directory while it is empty.
+        for attempt in 1.. {
+            create_dirs(&self.common_dir, dir, sync)?;
+            let placed = file.persist_noclobber(&place);
+            let Err(failed) = placed else { break };
+            match failed.error.kind() {
+                std::io::ErrorKind::NotFound if attempt < ATTEMPTS => file = failed.file,
+                std::io::ErrorKind::AlreadyExists => {
+                    return Err(Error::RefExists {
+                        name: name.to_owned(),
+                    });
                 }
-            } else {
-                Error::Io {
-                    op: "create",
-                    path: place.clone(),
-                    source: error.error,
-                }
+                _ => return Err(failed.error).at("create", &place),
             }
-        })?;
+        }
         if sync == Sync::Durable {
             super::sync_dir(dir)?;
         }
         Ok(())
     }
 
+    /// Done here and not by libgit2, whose lock would stay behind when the process is killed.
     fn delete_reference(&self, name: &str, expected: ObjectId) -> Result<(), Error> {
-        let repo = self.repo();
-        let mut found = match repo.find_reference(name) {
-            Ok(found) => found,
-            Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(()),
-            Err(error) => return Err(Error::git("read a ref", &error)),
-        };
-        if found.target().map(object_id) != Some(expected) {
-            return Err(Error::RefMoved {
-                name: name.to_owned(),
-            });
+        match self.reference(name)? {
+            None => return Ok(()),
+            Some(found) if found != expected => {
+                return Err(Error::RefMoved {
+                    name: name.to_owned(),
+                });
+            }
+            Some(_) => {}
         }
-        found
-            .delete()
-            .map_err(|error| Error::git("delete a ref", &error))
+        let place = self.common_dir.join(name);
+        match fs::remove_file(&place) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).at("remove", &place);
+            }
+            _ => {}
+        }
+        PackedRefs::new(&self.common_dir, &self.scratch).remove(name)
+    }
+
+    fn recover_locks(&self) -> Result<(), Error> {
+        PackedRefs::new(&self.common_dir, &self.scratch).recover()
     }
 
     fn read(&self, id: &ObjectId) -> Result<Option<Object>, Error> {

@@ -1,11 +1,17 @@
 //! All that touches the repository.
 
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "an `expect` here states an invariant, not a condition for the caller"
+)]
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod backend;
 pub mod cache;
 mod capture;
+mod commit;
 mod content;
 mod controls;
 mod convert;
@@ -24,6 +30,9 @@ mod node;
 pub mod open;
 mod overrides;
 pub mod pack;
+mod pack_entry;
+mod pack_index;
+mod packed_refs;
 mod pool;
 pub mod repack;
 pub mod rules;

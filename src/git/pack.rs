@@ -10,26 +10,16 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
-
 use super::hash::{Checksum, Kind, hash_object};
+pub use super::pack_entry::Spill;
+use super::pack_entry::compress;
+use super::pack_index::{self, Slot};
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
-/// Fast, and within a few per cent of git's default on source code.
-const LEVEL: Compression = Compression::new(2);
-
-/// git's housekeeping removes files that begin like this when they are old; the rest tells them from git's own.
-const TEMP_PACK: &str = "tmp_pack_go-team_";
-const TEMP_INDEX: &str = "tmp_idx_go-team_";
-
-/// One object's place in the pack.
-struct Slot {
-    id: ObjectId,
-    crc: u32,
-    offset: u64,
-}
+/// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
+const TEMP_PACK: &str = "go-team-tmp-pack-";
+const TEMP_INDEX: &str = "go-team-tmp-idx-";
 
 struct Open {
     file: BufWriter<File>,
@@ -46,7 +36,8 @@ struct State {
 
 /// Collects objects from any number of threads into one temporary pack file.
 pub struct PackWriter {
-    dir: PathBuf,
+    /// None when objects are only named, for those who want to know what is, not to keep it.
+    dir: Option<PathBuf>,
     format: ObjectFormat,
     state: Mutex<State>,
 }
@@ -56,10 +47,26 @@ impl PackWriter {
     #[must_use]
     pub fn new(dir: &Path, format: ObjectFormat) -> Self {
         Self {
-            dir: dir.to_owned(),
+            dir: Some(dir.to_owned()),
             format,
             state: Mutex::default(),
         }
+    }
+
+    /// Names objects and keeps none.
+    #[must_use]
+    pub fn nowhere(format: ObjectFormat) -> Self {
+        Self {
+            dir: None,
+            format,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Where large objects are compressed to; none when objects are only named.
+    #[must_use]
+    pub fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -105,7 +112,7 @@ impl PackWriter {
     /// # Errors
     /// When the pack cannot be written.
     pub fn add_named(&self, kind: Kind, id: ObjectId, bytes: &[u8]) -> Result<(), Error> {
-        if self.contains(&id) {
+        if self.dir.is_none() || self.contains(&id) {
             return Ok(());
         }
         let entry = compress(kind, bytes);
@@ -117,9 +124,10 @@ impl PackWriter {
     /// # Errors
     /// When the pack cannot be written.
     pub fn add_spilled(&self, id: ObjectId, spill: Spill) -> Result<(), Error> {
-        let mut file = spill.finish(&self.dir)?;
-        let len = file.stream_position().at("measure", &self.dir)?;
-        file.seek(SeekFrom::Start(0)).at("rewind", &self.dir)?;
+        let Some(dir) = &self.dir else { return Ok(()) };
+        let mut file = spill.finish(dir)?;
+        let len = file.stream_position().at("measure", dir)?;
+        file.seek(SeekFrom::Start(0)).at("rewind", dir)?;
         self.append(id, len, &mut BufReader::new(file))
     }
 
@@ -128,8 +136,9 @@ impl PackWriter {
         if !state.seen.insert(id) {
             return Ok(());
         }
+        let Some(dir) = &self.dir else { return Ok(()) };
         if state.open.is_none() {
-            state.open = Some(self.open()?);
+            state.open = Some(open(dir)?);
         }
         let open = state.open.as_mut().expect("opened above");
         let mut crc = crc32fast::Hasher::new();
@@ -152,18 +161,6 @@ impl PackWriter {
         Ok(())
     }
 
-    fn open(&self) -> Result<Open, Error> {
-        fs::create_dir_all(&self.dir).at("create directory", &self.dir)?;
-        let (file, path) = temporary(&self.dir, TEMP_PACK)?;
-        let mut file = BufWriter::with_capacity(64 * 1024, file);
-        file.write_all(&header(0)).at("write", &path)?;
-        Ok(Open {
-            file,
-            path,
-            offset: 12,
-        })
-    }
-
     /// Completes pack and index as temporary files. They are neither synced nor visible to git yet.
     ///
     /// # Errors
@@ -173,7 +170,7 @@ impl PackWriter {
             .state
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(open) = state.open else {
+        let (Some(open), Some(dir)) = (state.open, self.dir) else {
             return Ok(None);
         };
         let count = u32::try_from(state.slots.len()).map_err(|_| Error::Damaged {
@@ -199,11 +196,11 @@ impl PackWriter {
         }
         let trailer = checksum.finish();
         file.write_all(trailer.as_bytes()).at("write", &path)?;
-        let index = encode_index(self.format, state.slots, &trailer);
-        let (mut index_file, index_path) = temporary(&self.dir, TEMP_INDEX)?;
+        let index = pack_index::encode(self.format, state.slots, &trailer);
+        let (mut index_file, index_path) = temporary(&dir, TEMP_INDEX)?;
         index_file.write_all(&index).at("write", &index_path)?;
         Ok(Some(StagedPack {
-            dir: self.dir,
+            dir,
             name: format!("pack-{trailer}"),
             pack: (file, path),
             index: (index_file, index_path),
@@ -322,36 +319,17 @@ pub(super) fn release(dir: &Path, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Compresses a large object into an unnamed file, so that it never is in memory whole.
-pub struct Spill(ZlibEncoder<BufWriter<File>>);
-
-impl Spill {
-    /// Starts an object of a known size; `dir` says on which file system.
-    ///
-    /// # Errors
-    /// When no temporary file can be made.
-    pub fn new(dir: &Path, kind: Kind, size: u64) -> Result<Self, Error> {
-        let mut file =
-            BufWriter::new(tempfile::tempfile_in(dir).at("create temporary file in", dir)?);
-        file.write_all(&entry_header(kind, size)).at("write", dir)?;
-        Ok(Self(ZlibEncoder::new(file, LEVEL)))
-    }
-
-    /// Adds content.
-    ///
-    /// # Errors
-    /// When the disk is full or broken.
-    pub fn write(&mut self, bytes: &[u8], dir: &Path) -> Result<(), Error> {
-        self.0.write_all(bytes).at("write temporary file in", dir)
-    }
-
-    fn finish(self, dir: &Path) -> Result<File, Error> {
-        let buffered = self.0.finish().at("write temporary file in", dir)?;
-        buffered
-            .into_inner()
-            .map_err(std::io::IntoInnerError::into_error)
-            .at("write temporary file in", dir)
-    }
+/// A pack with an empty header.
+fn open(dir: &Path) -> Result<Open, Error> {
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let (file, path) = temporary(dir, TEMP_PACK)?;
+    let mut file = BufWriter::with_capacity(64 * 1024, file);
+    file.write_all(&header(0)).at("write", &path)?;
+    Ok(Open {
+        file,
+        path,
+        offset: 12,
+    })
 }
 
 fn temporary(dir: &Path, prefix: &str) -> Result<(File, tempfile::TempPath), Error> {
@@ -374,86 +352,9 @@ fn header(count: u32) -> [u8; 12] {
     bytes
 }
 
-/// Type and inflated size: four bits of size in the first byte, seven in each that follows.
-fn entry_header(kind: Kind, size: u64) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(10);
-    let mut rest = size >> 4;
-    let mut byte = (kind.pack_number() << 4) | (size & 0x0f) as u8;
-    while rest > 0 {
-        bytes.push(byte | 0x80);
-        byte = (rest & 0x7f) as u8;
-        rest >>= 7;
-    }
-    bytes.push(byte);
-    bytes
-}
-
-fn compress(kind: Kind, bytes: &[u8]) -> Vec<u8> {
-    let mut entry = entry_header(kind, bytes.len() as u64);
-    entry.reserve(bytes.len() / 2 + 64);
-    let mut encoder = ZlibEncoder::new(entry, LEVEL);
-    encoder.write_all(bytes).expect("writing to memory");
-    encoder.finish().expect("writing to memory")
-}
-
-/// The index of a pack, version 2.
-fn encode_index(format: ObjectFormat, mut slots: Vec<Slot>, trailer: &ObjectId) -> Vec<u8> {
-    slots.sort_unstable_by(|a, b| a.id.as_bytes().cmp(b.id.as_bytes()));
-    let mut bytes =
-        Vec::with_capacity(8 + 1024 + slots.len() * (format.len() + 8) + 2 * format.len());
-    bytes.extend_from_slice(b"\xfftOc\0\0\0\x02");
-    let mut next = slots.iter().peekable();
-    let mut seen: u32 = 0;
-    for first in 0..=255u8 {
-        while next
-            .next_if(|slot| slot.id.as_bytes()[0] == first)
-            .is_some()
-        {
-            seen += 1;
-        }
-        bytes.extend_from_slice(&seen.to_be_bytes());
-    }
-    for slot in &slots {
-        bytes.extend_from_slice(slot.id.as_bytes());
-    }
-    for slot in &slots {
-        bytes.extend_from_slice(&slot.crc.to_be_bytes());
-    }
-    let mut large = Vec::new();
-    for slot in &slots {
-        let short = u32::try_from(slot.offset)
-            .ok()
-            .filter(|offset| *offset < 1 << 31);
-        let word = short.unwrap_or_else(|| {
-            large.push(slot.offset);
-            (1 << 31) | u32::try_from(large.len() - 1).expect("fewer than 2^31 objects")
-        });
-        bytes.extend_from_slice(&word.to_be_bytes());
-    }
-    for offset in large {
-        bytes.extend_from_slice(&offset.to_be_bytes());
-    }
-    bytes.extend_from_slice(trailer.as_bytes());
-    let mut checksum = Checksum::new(format);
-    checksum.update(&bytes);
-    bytes.extend_from_slice(checksum.finish().as_bytes());
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn entry_headers_hold_sizes_of_any_length() {
-        assert_eq!(entry_header(Kind::Blob, 0), [0x30]);
-        assert_eq!(entry_header(Kind::Blob, 15), [0x3f]);
-        assert_eq!(entry_header(Kind::Tree, 16), [0xa0, 0x01]);
-        assert_eq!(
-            entry_header(Kind::Commit, 0x1234_5678),
-            [0x98, 0xe7, 0x8a, 0x8d, 0x09]
-        );
-    }
 
     #[test]
     fn git_reads_what_is_written() {

@@ -20,6 +20,15 @@ use super::trees::TreeBag;
 use super::walk::{Above, Progress, Walk};
 use super::{Error, IoContext as _};
 
+/// What becomes of content that the repository does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objects {
+    /// It goes into a pack, to be published with a checkpoint.
+    Keep,
+    /// It is only named: nothing at all is written, so that a repository that may not be written can be looked at.
+    Name,
+}
+
 /// What a scan is given.
 pub struct ScanOptions<'a> {
     /// go-team's own rules.
@@ -28,6 +37,8 @@ pub struct ScanOptions<'a> {
     pub cache: &'a Path,
     /// A directory of go-team's on the repository's file system, for a probe of its clock.
     pub scratch: &'a Path,
+    /// What becomes of new content.
+    pub objects: Objects,
     /// Counts what has been looked at.
     pub progress: &'a Progress,
 }
@@ -64,19 +75,14 @@ impl Scan {
 
     fn on_pool(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
         let mut timings = Timings::start();
-        let clock = file_system_clock(options.scratch)?;
+        let clock = match options.objects {
+            Objects::Keep => file_system_clock(options.scratch)?,
+            // Nothing is remembered of such a scan, so nothing has to be older than it.
+            Objects::Name => i64::MAX,
+        };
         let format = repo.backend.format();
         let index_stamp = index::stamp(&repo.git_dir)?;
-        let mut cached = Cache::load(options.cache, format);
-        let anchored = match &cached {
-            Some(cache) => {
-                repo.backend.reference(&cache.anchor.reference)? == Some(cache.anchor.commit)
-            }
-            None => false,
-        };
-        if let Some(cache) = cached.as_mut().filter(|_| !anchored) {
-            distrust(&mut cache.root);
-        }
+        let (cached, anchored) = recall(repo, options.cache)?;
         timings.lap("load cache");
         let facts_are_current = cached
             .as_ref()
@@ -98,8 +104,10 @@ impl Scan {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root =
             rustix::fs::open(&repo.work_dir, open, OpenMode::empty()).at("open", &repo.work_dir)?;
-        let pack_dir = repo.pack_dir();
-        let pack = PackWriter::new(&pack_dir, format);
+        let pack = match options.objects {
+            Objects::Keep => PackWriter::new(&repo.pack_dir(), format),
+            Objects::Name => PackWriter::nowhere(format),
+        };
         let above = Above {
             reread: cached
                 .as_ref()
@@ -121,7 +129,6 @@ impl Scan {
                 root: root.as_fd(),
                 rules: &rules,
                 pack: &pack,
-                pack_dir: &pack_dir,
                 max_bytes: options.capture.max_file_bytes,
             },
             backend: &*repo.backend,
@@ -183,17 +190,21 @@ impl Scan {
             convert_print,
         }) = memory.0
         else {
+            // Freeing many nodes takes time that nobody has to wait for.
+            rayon::spawn(|| drop(root));
             return Ok(());
         };
-        Cache {
+        let cache = Cache {
             anchor,
             index,
             ignore_print,
             convert_print,
             conflicts,
             root,
-        }
-        .store(&path, format)
+        };
+        let stored = cache.store(&path, format);
+        rayon::spawn(|| drop(cache));
+        stored
     }
 
     pub(super) fn into_parts(self) -> (Dir, Vec<Stage>, PackWriter, ScanMemory) {
@@ -204,6 +215,18 @@ impl Scan {
 
 /// What must be written to the cache, when it is out of date.
 pub(super) struct ScanMemory(Option<Memory>);
+
+/// What the last scan remembered, and whether a ref still holds the objects it names.
+fn recall(repo: &Repo, path: &Path) -> Result<(Option<Cache>, bool), Error> {
+    let Some(mut cache) = Cache::load(path, repo.backend.format()) else {
+        return Ok((None, false));
+    };
+    let held = repo.backend.reference(&cache.anchor.reference)? == Some(cache.anchor.commit);
+    if !held {
+        distrust(&mut cache.root);
+    }
+    Ok((Some(cache), held))
+}
 
 /// Nothing holds the cached objects any more: stamps stand for content only where the index holds the same object, and
 /// every tree is built anew.

@@ -70,9 +70,9 @@ fn cp_create_prints_four_lines() {
     ✓ Checkpoint created: cp-06-checkpoint-20251228-210600
       Step: 6 - checkpoint
       Files: 1 changed since cp-05-checkpoint-20251228-210500 (1 created, 0 modified, 0 deleted)
-      Commit: f563bb577b
+      Commit: 957924261a
     --- stderr
-    The repository grew by 8 objects, 1420 bytes
+    The repository grew by 8 objects, 1421 bytes
       + c.txt
     ---
     ");

@@ -69,7 +69,7 @@ fn swaps() {
         |r, x| {
             _ = r
                 .write(format!("{x}/y/z"), "z")
-                .write(format!("{x}/w"), "w")
+                .write(format!("{x}/w"), "w");
         },
         |r, x| _ = r.link("other", x),
         |r, x| _ = r.link("dir", x),

@@ -1,0 +1,171 @@
+//! Taking one ref out of `packed-refs`, where `git gc` puts refs.
+//!
+//! The file is guarded by git's own lock, `packed-refs.lock`. A process that is killed while it holds that lock blocks
+//! git; so the lock is made here as a second name of a file of go-team's, by which the next go-team command recognises
+//! its own lock and removes it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Error, IoContext as _};
+
+/// How long to wait for another process's lock; git itself waits a second.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The packed refs of one repository.
+pub(super) struct PackedRefs {
+    file: PathBuf,
+    lock: PathBuf,
+    /// The other name of a lock of ours.
+    ours: PathBuf,
+}
+
+impl PackedRefs {
+    pub fn new(common_dir: &Path, scratch: &Path) -> Self {
+        Self {
+            file: common_dir.join("packed-refs"),
+            lock: common_dir.join("packed-refs.lock"),
+            ours: scratch.join("packed-refs.new"),
+        }
+    }
+
+    /// Removes a lock that a killed go-team left. Only for the holder of go-team's own lock.
+    pub fn recover(&self) -> Result<(), Error> {
+        let Ok(ours) = self.ours.symlink_metadata() else {
+            return Ok(());
+        };
+        let is_ours = |lock: fs::Metadata| (lock.dev(), lock.ino()) == (ours.dev(), ours.ino());
+        if self.lock.symlink_metadata().is_ok_and(is_ours) {
+            remove(&self.lock)?;
+        }
+        remove(&self.ours)
+    }
+
+    /// Takes a ref out; one that is not there is fine.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        let started = Instant::now();
+        loop {
+            let Some((content, stamp)) = self.read()? else {
+                return Ok(());
+            };
+            let Some(without) = without(&content, name) else {
+                return Ok(());
+            };
+            let dir = self
+                .ours
+                .parent()
+                .expect("a scratch file lies in a directory");
+            fs::create_dir_all(dir).at("create directory", dir)?;
+            self.recover()?;
+            fs::write(&self.ours, without).at("write", &self.ours)?;
+            let written = fs::File::open(&self.ours).at("open", &self.ours)?;
+            written
+                .set_permissions(stamp.permissions())
+                .at("set permissions of", &self.ours)?;
+            written.sync_all().at("sync", &self.ours)?;
+            match fs::hard_link(&self.ours, &self.lock) {
+                Ok(()) if self.is_as(&stamp) => {
+                    fs::rename(&self.lock, &self.file).at("replace", &self.file)?;
+                    return remove(&self.ours);
+                }
+                Ok(()) => remove(&self.lock)?,
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(error).at("create", &self.lock);
+                }
+                Err(error) if started.elapsed() > PATIENCE => {
+                    remove(&self.ours)?;
+                    return Err(error).at("create", &self.lock);
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    fn read(&self) -> Result<Option<(Vec<u8>, fs::Metadata)>, Error> {
+        let stamp = match self.file.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            stamp => stamp.at("stat", &self.file)?,
+        };
+        let content = fs::read(&self.file).at("read", &self.file)?;
+        Ok(Some((content, stamp)))
+    }
+
+    /// Whether the file is the one that was read; git replaces it, never changes it.
+    fn is_as(&self, stamp: &fs::Metadata) -> bool {
+        let same = |now: fs::Metadata| {
+            (now.ino(), now.size(), now.ctime(), now.ctime_nsec())
+                == (stamp.ino(), stamp.size(), stamp.ctime(), stamp.ctime_nsec())
+        };
+        self.file.metadata().is_ok_and(same)
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
+/// The file without a ref and without the line that says what a tag of that name peels to; none when it is not there.
+fn without(content: &[u8], name: &str) -> Option<Vec<u8>> {
+    let mut kept = Vec::with_capacity(content.len());
+    let mut skipping = false;
+    let mut found = false;
+    for line in content.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        skipping = if line.starts_with(b"^") {
+            skipping
+        } else {
+            let at = text.iter().position(|byte| *byte == b' ');
+            at.is_some_and(|at| &text[at + 1..] == name.as_bytes() && !text.starts_with(b"#"))
+        };
+        if skipping {
+            found = true;
+        } else {
+            kept.extend_from_slice(line);
+        }
+    }
+    found.then_some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTENT: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n\
+        1111 refs/go-team/s/a\n2222 refs/go-team/s/ab\n^3333\n4444 refs/heads/main\n";
+
+    #[test]
+    fn one_ref_goes_and_the_others_stay() {
+        let text =
+            |name: &str| without(CONTENT, name).map(|bytes| String::from_utf8(bytes).unwrap());
+        let rest = text("refs/go-team/s/ab").unwrap();
+        assert!(rest.contains("s/a\n") && rest.contains("main") && !rest.contains("3333"));
+        assert!(text("refs/go-team/s/a").unwrap().contains("^3333"));
+        assert_eq!(text("refs/go-team/s"), None);
+    }
+
+    #[test]
+    fn a_lock_of_ours_is_removed_and_another_one_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let refs = PackedRefs::new(dir.path(), &dir.path().join("scratch"));
+        fs::create_dir(dir.path().join("scratch")).unwrap();
+        fs::write(&refs.file, CONTENT).unwrap();
+        fs::write(&refs.ours, b"new").unwrap();
+        fs::hard_link(&refs.ours, &refs.lock).unwrap();
+        refs.recover().unwrap();
+        assert!(!refs.lock.exists() && !refs.ours.exists());
+        fs::write(&refs.lock, b"git's").unwrap();
+        fs::write(&refs.ours, b"new").unwrap();
+        refs.recover().unwrap();
+        assert!(refs.lock.exists() && !refs.ours.exists());
+        fs::remove_file(&refs.lock).unwrap();
+        refs.remove("refs/go-team/s/a").unwrap();
+        assert!(!fs::read_to_string(&refs.file).unwrap().contains("s/a\n"));
+        assert!(!refs.lock.exists() && !refs.ours.exists());
+    }
+}
