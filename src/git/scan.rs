@@ -191,7 +191,7 @@ impl Scan {
         }) = memory.0
         else {
             // Freeing many nodes takes time that nobody has to wait for.
-            rayon::spawn(|| drop(root));
+            std::thread::spawn(|| drop(root));
             return Ok(());
         };
         let cache = Cache {
@@ -203,7 +203,7 @@ impl Scan {
             root,
         };
         let stored = cache.store(&path, format);
-        rayon::spawn(|| drop(cache));
+        std::thread::spawn(|| drop(cache));
         stored
     }
 
