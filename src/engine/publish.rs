@@ -106,7 +106,7 @@ impl Workspace {
         let settled = published.map(PublishedSnapshot::release).transpose();
         let settled = settled.map_err(|error| warnings.push(error.to_string()));
         if warnings.len() == before
-            && let Err(error) = self.store.remove_journal(session)
+            && let Err(error) = self.store.drop_journal(session)
         {
             warnings.push(error.to_string());
         }

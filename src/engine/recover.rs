@@ -38,9 +38,21 @@ impl Workspace {
         let Some(newest) = manifest.newest() else {
             return Ok(());
         };
+        // A state that knows of the checkpoint was written with it, or after it by somebody who set a value.
+        let live = self.store.load_state(session)?.unwrap_or_default();
+        let current = manifest
+            .current_checkpoint
+            .as_ref()
+            .map(CheckpointId::as_str);
+        let known = live
+            .get("checkpoint.current_checkpoint")
+            .and_then(serde_json::Value::as_str);
+        if current.is_some() && current == known {
+            return Ok(self.store.point_latest(session, &newest.id)?);
+        }
         let mut state = match self.store.load_listed(session, newest) {
             Ok(record) => record.state.clone(),
-            Err(_) => self.store.load_state(session)?.unwrap_or_default(),
+            Err(_) => live,
         };
         state.maintain_checkpoint(
             manifest.current_checkpoint.as_ref(),

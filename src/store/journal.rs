@@ -41,4 +41,14 @@ impl Store {
         }
         Ok(was_there)
     }
+
+    /// Removes the journal of an operation that does no harm when it is finished twice: after a power cut it may be
+    /// there again.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn drop_journal(&self, session: &SessionId) -> Result<(), Error> {
+        durable::remove_file(&self.layout().journal(session))?;
+        Ok(())
+    }
 }

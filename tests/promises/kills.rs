@@ -156,3 +156,27 @@ fn what_a_killed_process_was_writing_goes_with_the_next_command() {
     let still: Vec<_> = left.iter().filter(|path| path.exists()).collect();
     assert!(still.is_empty(), "{still:#?}");
 }
+
+#[test]
+fn a_journal_that_a_power_cut_brings_back_changes_nothing() {
+    let repo = TestRepo::with_commit();
+    let made = repo.ok(&["cp-create", "--json"]).json();
+    let id = made["data"]["record"]["id"].as_str().unwrap().to_owned();
+    let session = repo
+        .session_dir()
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
+    repo.ok(&["state", "set", "mine=1"]);
+    let journal = format!(
+        "{{\"version\": 1, \"op\": \"create\", \"session\": \"{session}\", \"checkpoint\": \"{id}\", \
+         \"started_at\": \"2025-12-28T21:00:00.000Z\"}}\n"
+    );
+    fs::write(repo.session_dir().join("journal.json"), journal).unwrap();
+    repo.ok(&["cp-create"]);
+    let shown = repo.ok(&["state", "get", "mine"]);
+    assert_eq!(shown.stdout, "1\n");
+    assert!(!repo.session_dir().join("journal.json").exists());
+}
