@@ -30,9 +30,7 @@ pub(super) fn decode(text: &str, raw: &mut [u8]) -> Option<()> {
 
 /// Writes `raw` as text into `buffer` and gives the part used.
 pub(super) fn encode<'b>(raw: &[u8], buffer: &'b mut [u8; 64]) -> &'b str {
-    for (pair, byte) in buffer.chunks_exact_mut(2).zip(raw) {
-        pair[0] = DIGITS[usize::from(byte >> 4)];
-        pair[1] = DIGITS[usize::from(byte & 15)];
-    }
-    std::str::from_utf8(&buffer[..raw.len() * 2]).expect("hexadecimal digits are ASCII")
+    let used = &mut buffer[..raw.len() * 2];
+    hex::encode_to_slice(raw, used).expect("two digits for each byte");
+    std::str::from_utf8(used).expect("hexadecimal digits are ASCII")
 }
