@@ -53,6 +53,15 @@ pub struct Object {
     pub bytes: Vec<u8>,
 }
 
+/// A commit of the user's, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitLine {
+    /// The commit.
+    pub id: ObjectId,
+    /// The first line of its message.
+    pub summary: String,
+}
+
 /// How hard a write tries to reach the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
@@ -122,6 +131,18 @@ pub trait Backend: Send + std::marker::Sync {
         dir: &std::path::Path,
         objects: &[(ObjectId, Option<&[u8]>)],
     ) -> Result<String, Error>;
+
+    /// The commits that can be reached from `tip` and not from `hidden`, newest first: the first so many, and how many
+    /// there are.
+    ///
+    /// # Errors
+    /// When history cannot be read.
+    fn commits(
+        &self,
+        tip: ObjectId,
+        hidden: Option<ObjectId>,
+        most: usize,
+    ) -> Result<(Vec<CommitLine>, usize), Error>;
 
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;
