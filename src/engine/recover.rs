@@ -37,7 +37,7 @@ impl Workspace {
     /// When the journal cannot be read.
     pub fn unfinished(&self, session: &SessionId) -> Result<Option<Journal>, Error> {
         if let Some(journal) = self.store.load_rollback_journal(session)? {
-            return Ok(Some(Journal::Rollback(journal)));
+            return Ok(Some(Journal::Rollback(Box::new(journal))));
         }
         Ok(self.store.load_journal(session)?)
     }

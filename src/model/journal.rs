@@ -21,7 +21,7 @@ pub enum Journal {
     /// A checkpoint is being published.
     Create(CreateJournal),
     /// Files, index, HEAD and state are being taken to another checkpoint's.
-    Rollback(RollbackJournal),
+    Rollback(Box<RollbackJournal>),
 }
 
 /// What it takes to finish or to undo a rollback, an undo or a redo that is under way.
@@ -124,7 +124,7 @@ impl Journal {
         match object.remove("op") {
             Some(Value::String(op)) if op == "create" => format::shaped(object).map(Self::Create),
             Some(Value::String(op)) if op == "rollback" => {
-                format::shaped(object).map(Self::Rollback)
+                format::shaped(object).map(Box::new).map(Self::Rollback)
             }
             Some(Value::String(op)) => Err(FormatError::UnknownOp { op }),
             _ => Err(FormatError::Shape {

@@ -53,7 +53,7 @@ impl Store {
     ) -> Result<Option<RollbackJournal>, Error> {
         let path = self.layout().rollback_journal(session);
         let parse = |bytes: &[u8]| match Journal::from_file_bytes(bytes)? {
-            Journal::Rollback(journal) => Ok(journal),
+            Journal::Rollback(journal) => Ok(*journal),
             other => Err(FormatError::UnknownOp {
                 op: other.op().to_owned(),
             }),
@@ -67,7 +67,10 @@ impl Store {
     /// When it cannot be written or synced; the rollback must not begin.
     pub fn write_rollback_journal(&self, journal: &RollbackJournal) -> Result<(), Error> {
         let path = self.layout().rollback_journal(&journal.session);
-        self.write(&path, &Journal::Rollback(journal.clone()).to_file_bytes())
+        self.write(
+            &path,
+            &Journal::Rollback(Box::new(journal.clone())).to_file_bytes(),
+        )
     }
 
     /// Removes the journal of a rollback for good, after its end.

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{Error, RollbackError, Workspace};
 use crate::git::backend::Head;
 use crate::git::diff::ReadTree;
-use crate::git::restore::index::{self, NewIndex};
+use crate::git::restore::index::{self, Expected, NewIndex};
 use crate::git::restore::{
     Differences, Direction, Filters, Foreign, Marks, Outcome, Restore, View, head,
 };
@@ -29,8 +29,8 @@ pub(super) struct Carrier<'a> {
     pub filters: [&'a Filters; 2],
     pub kept: &'a BTreeSet<Vec<u8>>,
     pub stamps: &'a HashMap<Vec<u8>, Stamp>,
-    /// What `stat` said of the index when the work tree was captured; none when that was another process.
-    pub index: Option<Option<Stamp>>,
+    /// What is known of the index when the walk forth begins.
+    pub index: Expected,
     /// What becomes of paths that somebody else has changed.
     pub foreign: Foreign,
 }
@@ -112,18 +112,25 @@ impl Carrier<'_> {
             Direction::Forward => (self.from, self.to),
             Direction::Back => (self.to, self.from),
         };
-        // On the way forth the index is the one that was captured; on any other it may be either.
-        let base = self.index.filter(|_| direction == Direction::Forward);
+        // On the way forth the index is the one that was captured; on the way back it may be either.
+        let expected = match direction {
+            Direction::Forward => self.index,
+            Direction::Back => Expected::Anything,
+        };
+        let is_known = expected != Expected::Anything;
         let is_same = start.staged == goal.staged && start.index == goal.index;
-        if base.is_none() && index::is_at(repo, read, goal)? {
-            return Ok(());
-        }
-        if base.is_some() && is_same && self.differences.files.is_empty() {
+        let is_done = if is_known {
+            is_same && self.differences.files.is_empty()
+        } else {
+            index::is_at(repo, read, goal)?
+        };
+        if is_done {
             return Ok(());
         }
         let new = NewIndex {
             goal,
-            base: base.map(|stamp| (start, stamp)),
+            base: start,
+            expected,
             differences: self.differences,
             kept: self.kept,
             token: self.journal.record.id.as_str(),

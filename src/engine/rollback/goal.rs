@@ -69,8 +69,8 @@ impl Goal {
             }
         };
         let paths = match &reverses {
-            Some(reversed) => {
-                let paths = reversed.paths.iter().map(|path| unquote_path(path));
+            Some(earlier) => {
+                let paths = earlier.paths.iter().map(|path| unquote_path(path));
                 paths
                     .collect::<Result<_, _>>()
                     .map_err(|_| RollbackError::Unusable {

@@ -5,37 +5,28 @@
 
 mod carry;
 mod error;
+mod execute;
 mod goal;
 mod layout;
 pub mod resume;
 
-use std::sync::atomic::Ordering;
-
-use super::create::{CreateOptions, Files, Making, Retention};
 use super::recover::Recovered;
 use super::session::is_open;
 use super::{Error, Workspace};
-use carry::Carrier;
 pub use error::RollbackError;
+pub use execute::execute;
 pub use goal::Forward;
 use goal::Goal;
 use layout::Layout;
 
 use crate::git::backend::Head;
-use crate::git::restore::{Direction, Foreign, Marks, Outcome, index};
+use crate::git::restore::index;
 use crate::git::sidecar::{Extras, IndexJson};
-use crate::git::snapshot::{Snapshot, reference_of};
-use crate::git::timings::Timings;
+use crate::git::snapshot::Snapshot;
 use crate::git::walk::Progress;
-use crate::model::journal::RollbackJournal;
 use crate::model::path_text::quote_path;
-use crate::model::{
-    CheckpointId, Manifest, ObjectId, RollbackId, RollbackRecord, SessionId, Trigger,
-};
-use crate::plan::rollback::Plan;
-
-/// Room that is left free beside what the files need.
-const SPARE_BYTES: u64 = 1 << 20;
+use crate::model::{CheckpointId, Manifest, ObjectId, RollbackRecord, SessionId};
+pub use crate::plan::rollback::{FileStep, KeptFile, Named, Plan, PlannedFile};
 
 /// Where to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,154 +153,6 @@ pub fn prepare(
     })
 }
 
-/// Rolls back.
-///
-/// `expected` is the plan that the user agreed to: if anything changed since it was made, nothing happens. `marks` says
-/// how far it has come, and lets it be stopped.
-///
-/// # Errors
-/// When it is refused, or failed and was put back, or stopped half way: each a variant of [`RollbackError`].
-pub fn execute(
-    workspace: &Workspace,
-    options: &RollbackOptions,
-    expected: Option<&Prepared>,
-    progress: &Progress,
-    marks: &Marks,
-) -> Result<RollbackReport, Error> {
-    let _lock = workspace.lock("rollback")?;
-    let session = workspace.own_session(options.session.as_ref())?;
-    let recovered = workspace.recover(&session)?;
-    let manifest = workspace.store.load_manifest(&session)?;
-    refuse(workspace, &manifest)?;
-    let goal = Goal::of(workspace, &manifest, options)?;
-    let index_stamp = index::current_stamp(&workspace.repo)?;
-    let mut snapshot = workspace.snapshot(progress)?;
-    if let Some(expected) = expected {
-        let what = expected.print.differences(&Print::of(&snapshot, &manifest));
-        if !what.is_empty() {
-            return Err(RollbackError::ChangedSince { what }.into());
-        }
-    }
-    let mut layout = Layout::of(workspace, &manifest, &goal, &snapshot)?;
-    if !layout.uncaptured.is_empty() {
-        // Ignored files that would be overwritten: the safety checkpoint must hold them.
-        snapshot = workspace.snapshot_with(&layout.uncaptured, progress)?;
-        layout = Layout::of(workspace, &manifest, &goal, &snapshot)?;
-        if !layout.uncaptured.is_empty() {
-            let paths = layout.uncaptured.iter().map(|path| quote_path(path));
-            return Err(RollbackError::InTheWay {
-                paths: paths.collect(),
-            }
-            .into());
-        }
-    }
-    check(workspace, &layout, &goal, &snapshot)?;
-    let (needed, free) = (layout.plan.bytes_needed, layout.plan.bytes_free);
-    if needed.saturating_add(SPARE_BYTES) > free {
-        return Err(RollbackError::NoSpace { needed, free }.into());
-    }
-    if marks.stop.load(Ordering::Relaxed) {
-        return Err(RollbackError::Interrupted { walked: false }.into());
-    }
-    let safety = safety_checkpoint(workspace, manifest, &layout, snapshot, progress)?;
-    let mut warnings = safety.warnings;
-    let manifest = safety.manifest;
-    let journal = journal(
-        workspace,
-        &manifest,
-        &goal,
-        &layout,
-        &safety.record,
-        options,
-    );
-    if marks.stop.load(Ordering::Relaxed) {
-        return Err(RollbackError::Interrupted { walked: false }.into());
-    }
-    workspace.store.write_rollback_journal(&journal)?;
-    let carrier = Carrier {
-        workspace,
-        journal: &journal,
-        from: &layout.from,
-        to: &layout.to,
-        differences: &layout.differences,
-        filters: [&layout.filters[0], &layout.filters[1]],
-        kept: &layout.kept,
-        stamps: &layout.stamps,
-        index: Some(index_stamp),
-        foreign: Foreign::Refuse,
-    };
-    let put_back = Carrier {
-        foreign: Foreign::Leave,
-        ..carrier
-    };
-    match carrier.walk(Direction::Forward, marks) {
-        Ok(Outcome::Arrived) => {}
-        Ok(Outcome::Stopped) => {
-            return Err(match put_back.put_back() {
-                Ok(()) => RollbackError::Interrupted { walked: true }.into(),
-                Err(then) => stuck(RollbackError::Interrupted { walked: true }.into(), then),
-            });
-        }
-        Err(cause) => {
-            return Err(match put_back.put_back() {
-                Ok(()) => RollbackError::PutBack {
-                    cause: Box::new(cause),
-                }
-                .into(),
-                Err(then) => stuck(cause, then),
-            });
-        }
-    }
-    let unreached = verify(workspace, &carrier, &goal, progress)?;
-    let (manifest, said) = match carrier.complete() {
-        Ok(done) => done,
-        Err(cause) => {
-            let listed = workspace
-                .store
-                .load_manifest(&session)
-                .is_ok_and(|manifest| {
-                    let mut history = manifest.rollback_history.iter();
-                    history.any(|record| record.id == journal.record.id)
-                });
-            if listed {
-                // It has happened; the next command finds that out too.
-                return Err(cause);
-            }
-            return Err(match put_back.put_back() {
-                Ok(()) => RollbackError::PutBack {
-                    cause: Box::new(cause),
-                }
-                .into(),
-                Err(then) => stuck(cause, then),
-            });
-        }
-    };
-    warnings.extend(said);
-    if !unreached.is_empty() {
-        return Err(RollbackError::Incomplete {
-            target: goal.to.id,
-            paths: unreached,
-        }
-        .into());
-    }
-    Ok(RollbackReport {
-        record: journal.record,
-        plan: layout.plan,
-        manifest,
-        resume_from: goal.source.recovery.resume_from.clone(),
-        warnings,
-        recovered,
-    })
-}
-
-fn stuck(cause: Error, then: Error) -> Error {
-    RollbackError::Stuck {
-        cause: Box::new(cause),
-        then: Box::new(then),
-    }
-    .into()
-}
-
 /// What stands against any rollback.
 fn refuse(workspace: &Workspace, manifest: &Manifest) -> Result<(), Error> {
     if !is_open(manifest.status) {
@@ -349,113 +192,6 @@ fn check(
         }
     }
     Ok(())
-}
-
-fn safety_checkpoint(
-    workspace: &Workspace,
-    manifest: Manifest,
-    layout: &Layout,
-    snapshot: Snapshot,
-    progress: &Progress,
-) -> Result<super::create::CreateReport, Error> {
-    let plan = &layout.plan;
-    let options = CreateOptions {
-        session: Some(manifest.session_id.clone()),
-        description: format!("before the {} to {}", plan.kind.as_str(), plan.target.id),
-        step: None,
-        name: Some("safety".to_owned()),
-        phase: manifest.current().map(|entry| entry.phase.clone()),
-        trigger: Trigger::Safety,
-        state: None,
-        outputs: None,
-        metrics: Vec::new(),
-        files: Files::Capture,
-    };
-    let making = Making {
-        workspace,
-        options: &options,
-        snapshot: Some(snapshot),
-        holds: &layout.tips(),
-        retention: Retention::Suspend,
-    };
-    making.make(manifest, progress, Timings::start())
-}
-
-fn journal(
-    workspace: &Workspace,
-    manifest: &Manifest,
-    goal: &Goal,
-    layout: &Layout,
-    safety: &crate::model::Record,
-    options: &RollbackOptions,
-) -> RollbackJournal {
-    let now = crate::model::timestamp::to_millis(workspace.clock.now());
-    let current = manifest.current();
-    let record = RollbackRecord {
-        branches: layout
-            .plan
-            .branches
-            .iter()
-            .map(|planned| planned.branch.clone())
-            .collect(),
-        from_checkpoint: current.map(|entry| entry.id.clone()),
-        from_step: current.map(|entry| entry.step),
-        id: fresh_id(manifest, now),
-        kind: goal.kind,
-        paths: layout.plan.paths.clone(),
-        reason: options.reason.clone(),
-        reverses: goal.reverses.as_ref().map(|record| record.id.clone()),
-        safety_checkpoint: safety.id.clone(),
-        timestamp: now,
-        to_checkpoint: goal.to.id.clone(),
-        to_step: goal.to.step,
-        undone_at: None,
-    };
-    RollbackJournal {
-        session: manifest.session_id.clone(),
-        record,
-        source: goal.source.id.clone(),
-        source_commit: goal.source_commit,
-        safety_commit: safety
-            .git
-            .commit_hash
-            .expect("a safety checkpoint captures files"),
-        head_from: layout.plan.head.from.clone(),
-        head_to: layout.plan.head.to.clone(),
-        kept: layout.kept.iter().map(|path| quote_path(path)).collect(),
-        started_at: now,
-    }
-}
-
-fn fresh_id(manifest: &Manifest, now: chrono::DateTime<chrono::Utc>) -> RollbackId {
-    let is_taken = |id: &RollbackId| {
-        let mut history = manifest.rollback_history.iter();
-        history.any(|record| record.id == *id)
-    };
-    (1..)
-        .map(|nth| RollbackId::compose(now, nth))
-        .find(|id| !is_taken(id))
-        .expect("the numbers do not end")
-}
-
-/// Looks at the whole work tree once more; the paths that are not as they should be are returned. What was seen is
-/// remembered for the next scan.
-fn verify(
-    workspace: &Workspace,
-    carrier: &Carrier<'_>,
-    goal: &Goal,
-    progress: &Progress,
-) -> Result<Vec<String>, Error> {
-    let seen = workspace.check(progress)?;
-    let is_exact = seen.tree == carrier.to.tree && seen.index_tree == carrier.to.staged;
-    if is_exact && seen.raw_equals(carrier.to) {
-        let reference = reference_of(&carrier.journal.session, &goal.source.id);
-        // A cache that cannot be written costs time later, nothing else.
-        let _ = seen.remember(&workspace.repo, &reference, goal.source_commit);
-        return Ok(Vec::new());
-    }
-    let unreached = carrier.restore()?.unreached()?;
-    Ok(unreached.iter().map(|path| quote_path(path)).collect())
 }
 
 impl Workspace {

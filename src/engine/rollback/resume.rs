@@ -8,6 +8,7 @@ use super::carry::Carrier;
 use super::{Error, RollbackError, Workspace};
 use crate::engine::create::{CreateOptions, Files, Making, Retention};
 use crate::engine::recover::Recovered;
+use crate::git::restore::index::Expected;
 use crate::git::restore::{Differences, Direction, Filters, Foreign, Marks, Outcome, View};
 use crate::git::timings::Timings;
 use crate::git::walk::Progress;
@@ -193,7 +194,7 @@ impl Way {
             filters: [&self.filters[0], &self.filters[1]],
             kept: &self.kept,
             stamps: &self.stamps,
-            index: None,
+            index: Expected::Anything,
             foreign,
         }
     }

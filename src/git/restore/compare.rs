@@ -6,6 +6,7 @@ use super::trees::Trees;
 use super::view::{Item, View};
 use crate::git::Error;
 use crate::git::diff::ReadTree;
+use crate::git::tree::Mode;
 use crate::model::object_id::ObjectFormat;
 
 /// A path that is not the same on both sides.
@@ -67,92 +68,22 @@ impl Differences {
             &mut Vec::new(),
             &mut compare,
         )?;
-        // What is the same to git may differ all the same.
-        let mut others = BTreeSet::new();
-        let mut dirs = BTreeSet::new();
-        let raw = from.raw.keys().chain(to.raw.keys());
-        others.extend(
-            raw.filter(|path| from.raw.get(*path) != to.raw.get(*path))
-                .cloned(),
-        );
-        let bits = from.bits.keys().chain(to.bits.keys());
-        others.extend(
-            bits.filter(|path| from.bits.get(*path) != to.bits.get(*path))
-                .cloned(),
-        );
-        for absent in from.absent.symmetric_difference(&to.absent) {
-            others.insert(absent.clone());
-            for view in [from, to] {
-                let whole = trees.find(view.tree, absent)?;
-                if let Some(whole) =
-                    whole.filter(|entry| entry.mode == crate::git::tree::Mode::Tree)
-                {
-                    let mut add = |path: &[u8], _| {
-                        others.insert(path.to_vec());
-                    };
-                    trees.each(whole.id, &mut absent.clone(), &mut add, &mut |_| {})?;
-                }
-            }
-        }
-        if from.usual != to.usual {
-            let others = std::cell::RefCell::new(&mut others);
-            for view in [from, to] {
-                let mut add = |path: &[u8], _| {
-                    others.borrow_mut().insert(path.to_vec());
-                };
-                let mut enter = |path: &[u8]| {
-                    dirs.insert(path.to_vec());
-                };
-                trees.each(view.tree, &mut Vec::new(), &mut add, &mut enter)?;
-            }
-        }
+        let (others, mut dirs) = special(&trees, from, to)?;
         for path in others.difference(&known) {
-            let (a, b) = (trees.find(from.tree, path)?, trees.find(to.tree, path)?);
-            let plain = |entry: Option<crate::git::node::Entry>| {
-                entry.filter(|entry| entry.mode != crate::git::tree::Mode::Tree)
+            let plain = |view: &View| -> Result<_, Error> {
+                let found = trees.find(view.tree, path)?;
+                Ok(view.item(path, found.filter(|entry| entry.mode != Mode::Tree)))
             };
-            let (from_item, to_item) = (from.item(path, plain(a)), to.item(path, plain(b)));
-            if from_item != to_item {
-                files.push(Change {
-                    path: path.clone(),
-                    from: from_item,
-                    to: to_item,
-                });
+            let (from, to) = (plain(from)?, plain(to)?);
+            if from != to {
+                let path = path.clone();
+                files.push(Change { path, from, to });
             }
         }
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        for change in &files {
-            for (at, _) in change.path.iter().enumerate().filter(|(_, b)| **b == b'/') {
-                dirs.insert(change.path[..at].to_vec());
-            }
-        }
-        for empty in from.empty.symmetric_difference(&to.empty) {
-            let mut path = empty.as_slice();
-            loop {
-                dirs.insert(path.to_vec());
-                let Some(slash) = path.iter().rposition(|byte| *byte == b'/') else {
-                    break;
-                };
-                path = &path[..slash];
-            }
-        }
-        let bits = from.bits.keys().chain(to.bits.keys());
-        dirs.extend(
-            bits.filter(|path| from.bits.get(*path) != to.bits.get(*path))
-                .cloned(),
-        );
-        let mut found = Vec::new();
-        for path in dirs {
-            let bits = |view: &View| -> Result<Option<u32>, Error> {
-                let is_there = view.has_dir(&trees, &path)?;
-                Ok(is_there.then(|| view.dir_bits(&path)))
-            };
-            let (from, to) = (bits(from)?, bits(to)?);
-            if from.is_some() || to.is_some() {
-                found.push(DirChange { path, from, to });
-            }
-        }
-        Ok(Self { files, dirs: found })
+        dirs.extend(files.iter().flat_map(|change| above(&change.path)));
+        let dirs = directories(&trees, from, to, dirs)?;
+        Ok(Self { files, dirs })
     }
 
     /// Only what is at or below some paths.
@@ -187,4 +118,76 @@ impl Differences {
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.dirs.iter().all(|dir| dir.from == dir.to)
     }
+}
+
+/// The directories above a path.
+fn above(path: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes.map(|(at, _)| path[..at].to_vec())
+}
+
+type Paths = BTreeSet<Vec<u8>>;
+
+/// Paths that may differ though they are the same to git, and directories that do.
+fn special(trees: &Trees<'_>, from: &View, to: &View) -> Result<(Paths, Paths), Error> {
+    let (mut others, mut dirs) = (Paths::new(), Paths::new());
+    let raw = from.raw.keys().chain(to.raw.keys());
+    others.extend(
+        raw.filter(|path| from.raw.get(*path) != to.raw.get(*path))
+            .cloned(),
+    );
+    let bits = from.bits.keys().chain(to.bits.keys());
+    let other_bits = bits.filter(|path| from.bits.get(*path) != to.bits.get(*path));
+    let other_bits: Paths = other_bits.cloned().collect();
+    for absent in from.absent.symmetric_difference(&to.absent) {
+        others.insert(absent.clone());
+        for view in [from, to] {
+            // A sparse index leaves out whole directories.
+            let whole = trees.find(view.tree, absent)?;
+            if let Some(whole) = whole.filter(|entry| entry.mode == Mode::Tree) {
+                let mut add = |path: &[u8], _| {
+                    others.insert(path.to_vec());
+                };
+                trees.each(whole.id, &mut absent.clone(), &mut add, &mut |_| {})?;
+            }
+        }
+    }
+    if from.usual != to.usual {
+        for view in [from, to] {
+            let mut add = |path: &[u8], _| {
+                others.insert(path.to_vec());
+            };
+            let mut enter = |path: &[u8]| {
+                dirs.insert(path.to_vec());
+            };
+            trees.each(view.tree, &mut Vec::new(), &mut add, &mut enter)?;
+        }
+    }
+    for empty in from.empty.symmetric_difference(&to.empty) {
+        dirs.extend(above(empty));
+        dirs.insert(empty.clone());
+    }
+    dirs.extend(other_bits.iter().cloned());
+    others.extend(other_bits);
+    Ok((others, dirs))
+}
+
+fn directories(
+    trees: &Trees<'_>,
+    from: &View,
+    to: &View,
+    paths: Paths,
+) -> Result<Vec<DirChange>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        let bits = |view: &View| -> Result<Option<u32>, Error> {
+            let is_there = view.has_dir(trees, &path)?;
+            Ok(is_there.then(|| view.dir_bits(&path)))
+        };
+        let (from, to) = (bits(from)?, bits(to)?);
+        if from.is_some() || to.is_some() {
+            found.push(DirChange { path, from, to });
+        }
+    }
+    Ok(found)
 }

@@ -98,15 +98,12 @@ pub fn move_branch(
     if lock.symlink_metadata().is_ok() {
         return Err(Error::Locked { path: lock });
     }
-    match to {
-        Some(id) => {
-            put(repo, &place, &format!("{id}\n"), sync)?;
-            log(&repo.common_dir, name, *from, *to, signed, sync)?;
-        }
-        None => {
-            let at = from.expect("it is there, and not where it goes");
-            repo.backend.delete_reference(name, at)?;
-        }
+    if let Some(id) = to {
+        put(repo, &place, &format!("{id}\n"), sync)?;
+        log(&repo.common_dir, name, *from, *to, signed, sync)?;
+    } else {
+        let at = from.expect("it is there, and not where it goes");
+        repo.backend.delete_reference(name, at)?;
     }
     if repo.backend.reference(name)? != *to {
         return Err(moved());

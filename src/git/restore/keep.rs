@@ -115,7 +115,7 @@ impl Differences {
             if stamp.file_type() == FileType::Directory {
                 // A directory that goes is looked into: something that is not captured may be left in it.
                 let inside = if goes.contains(path.as_slice()) {
-                    self.uncaptured_below(root, &path, &captured)
+                    uncaptured_below(root, &path, &captured)
                 } else {
                     vec![Obstacle { path, is_dir: true }]
                 };
@@ -131,47 +131,40 @@ impl Differences {
         }
         Ok(found)
     }
+}
 
-    fn uncaptured_below(
-        &self,
-        root: BorrowedFd<'_>,
-        dir: &[u8],
-        captured: &BTreeSet<&[u8]>,
-    ) -> Vec<Obstacle> {
-        let mut found = Vec::new();
-        let Ok(place) = rustix::fs::openat(
-            root,
-            crate::git::rules::as_path(dir),
-            rustix::fs::OFlags::RDONLY
-                | rustix::fs::OFlags::DIRECTORY
-                | rustix::fs::OFlags::NOFOLLOW,
-            rustix::fs::Mode::empty(),
-        ) else {
-            return found;
-        };
-        let Ok(entries) = rustix::fs::Dir::read_from(&place) else {
-            return found;
-        };
-        for entry in entries.flatten() {
-            let name = entry.file_name().to_bytes();
-            if matches!(name, b"." | b"..") {
-                continue;
-            }
-            let mut path = dir.to_vec();
-            crate::git::node::push(&mut path, name);
-            if captured.contains(path.as_slice()) {
-                continue;
-            }
-            let is_dir =
-                lstat(root, &path).is_ok_and(|stamp| stamp.file_type() == FileType::Directory);
-            if is_dir {
-                found.extend(self.uncaptured_below(root, &path, captured));
-            } else {
-                found.push(Obstacle { path, is_dir });
-            }
+/// What is in a directory, at any depth, and not captured.
+fn uncaptured_below(root: BorrowedFd<'_>, dir: &[u8], captured: &BTreeSet<&[u8]>) -> Vec<Obstacle> {
+    let mut found = Vec::new();
+    let Ok(place) = rustix::fs::openat(
+        root,
+        crate::git::rules::as_path(dir),
+        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW,
+        rustix::fs::Mode::empty(),
+    ) else {
+        return found;
+    };
+    let Ok(entries) = rustix::fs::Dir::read_from(&place) else {
+        return found;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
         }
-        found
+        let mut path = dir.to_vec();
+        crate::git::node::push(&mut path, name);
+        if captured.contains(path.as_slice()) {
+            continue;
+        }
+        let is_dir = lstat(root, &path).is_ok_and(|stamp| stamp.file_type() == FileType::Directory);
+        if is_dir {
+            found.extend(uncaptured_below(root, &path, captured));
+        } else {
+            found.push(Obstacle { path, is_dir });
+        }
     }
+    found
 }
 
 fn reason(

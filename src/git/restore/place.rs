@@ -160,10 +160,10 @@ impl Place {
         let (dir, name) = split(path);
         let parent = self.open_dir(dir).at("open", as_path(dir))?;
         let mode = Mode::from_raw_mode((bits | 0o700) as _);
-        let made = self.with_room(&parent, || {
+        let outcome = self.with_room(&parent, || {
             rustix::fs::mkdirat(&parent, as_path(name), mode)
         });
-        match made {
+        match outcome {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => self
                 .open_dir(path)

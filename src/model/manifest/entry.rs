@@ -119,6 +119,10 @@ impl RollbackKind {
         }
     }
 
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde asks for a reference"
+    )]
     fn is_rollback(&self) -> bool {
         *self == Self::Rollback
     }
