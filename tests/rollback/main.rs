@@ -9,18 +9,31 @@
 #[allow(dead_code, reason = "the promises use the rest")]
 mod check;
 #[path = "../promises/process.rs"]
+#[allow(dead_code, reason = "the promises use the rest")]
 mod process;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod confirm;
 mod dice;
 mod edits;
+mod effects;
 mod expect;
+mod forge;
+mod history;
 mod ledger;
+mod nasty_files;
+mod nasty_git;
+mod nasty_places;
+mod paths;
+mod peers;
 mod photo;
 mod property;
+mod pty;
+mod refusals;
 mod scene;
 mod selftest;
+mod state;
 
 /// What stops a command at a call of its choice is written for one system and one kind of processor.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -22,7 +22,9 @@ impl Scene {
         Self::of(TestRepo::with_commit())
     }
 
+    /// A session in this repository.
     pub fn of(repo: TestRepo) -> Self {
+        repo.ok(&["start", "work"]);
         Self {
             repo,
             taken: Vec::new(),

@@ -14,7 +14,7 @@ use super::dice::is_complete;
 use super::ledger::Ledger;
 use super::photo::{Item, Photo};
 use super::process;
-use super::support::{Output, TestRepo};
+use super::support::TestRepo;
 use super::tracer::{self, Point, Traced, Verdict};
 
 /// An operation about to begin, or one that was interrupted, with what there is before it and after it.
@@ -322,9 +322,4 @@ fn blob_id(bytes: &[u8]) -> String {
     hash.update(format!("blob {}\0", bytes.len()));
     hash.update(bytes);
     hex::encode(hash.finalize())
-}
-
-/// What a command said, as one text.
-pub fn said(output: &Output) -> String {
-    format!("{}{}", output.stdout, output.stderr)
 }
