@@ -122,7 +122,11 @@ fn no_input_asks_nothing_on_a_terminal() {
     let before = scene.now();
     let mut terminal = Terminal::run(&scene.repo, &["rollback", "1", "--no-input"]);
     let status = terminal.end();
-    assert!([Some(5), Some(2)].contains(&status.code()), "{}", terminal.shown);
+    assert!(
+        [Some(5), Some(2)].contains(&status.code()),
+        "{}",
+        terminal.shown
+    );
     assert!(terminal.shown.contains("--yes"), "{}", terminal.shown);
     before.assert_same(&scene.now(), &terminal.shown);
 }
@@ -136,9 +140,18 @@ fn meanwhile(change: impl Fn(&Scene)) {
     let (changed, old) = (scene.now(), scene.ledger());
     terminal.type_in("yes\n");
     let status = terminal.end();
-    assert!(status.code().is_some_and(|code| code != 0), "{}", terminal.shown);
+    assert!(
+        status.code().is_some_and(|code| code != 0),
+        "{}",
+        terminal.shown
+    );
     changed.assert_same(&scene.now(), &terminal.shown);
-    assert_eq!(scene.ledger().validity(), old.validity(), "{}", terminal.shown);
+    assert_eq!(
+        scene.ledger().validity(),
+        old.validity(),
+        "{}",
+        terminal.shown
+    );
     assert_eq!(scene.ledger().current, old.current, "{}", terminal.shown);
     // What was changed is no obstacle when it is known.
     scene.repo.ok(&["rollback", "1", "--yes"]);
@@ -159,7 +172,9 @@ fn nasty_16_a_new_file_between_confirmation_and_reset() {
 #[test]
 fn nasty_16_a_commit_or_staging_between_confirmation_and_reset() {
     meanwhile(|scene| {
-        scene.repo.git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
+        scene
+            .repo
+            .git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
     });
     meanwhile(|scene| _ = scene.repo.git(&["add", "fresh/work.txt"]));
     meanwhile(|scene| _ = scene.repo.git(&["checkout", "-q", "--detach"]));

@@ -75,7 +75,11 @@ fn the_manifest_tells_what_happened() {
     let next = scene.repo.ok(&["cp-create", "--quiet"]).stdout;
     let ledger = scene.ledger();
     assert_eq!(ledger.line(next.trim_end()).parent, Some(one));
-    assert_eq!(ledger.line(next.trim_end()).step, 4, "no number is used twice");
+    assert_eq!(
+        ledger.line(next.trim_end()).step,
+        4,
+        "no number is used twice"
+    );
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -100,13 +104,18 @@ fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
     ] {
         let told = data(&scene.repo.run(args));
         before.assert_same(&scene.now(), "a dry run");
-        assert_eq!(scene.ledger().lines, old.lines, "not even a safety checkpoint");
+        assert_eq!(
+            scene.ledger().lines,
+            old.lines,
+            "not even a safety checkpoint"
+        );
         let plan = &told["plan"];
         let target = scene.at(1);
         let files = |paths: BTreeSet<String>| -> BTreeSet<String> {
             let is_dir = |path: &String| {
                 let key = path.trim_end_matches('/').as_bytes();
-                let is_dir = |photo: &Photo| photo.files.get(key).is_none_or(super::photo::Item::is_dir);
+                let is_dir =
+                    |photo: &Photo| photo.files.get(key).is_none_or(super::photo::Item::is_dir);
                 is_dir(target) && is_dir(&before)
             };
             paths.into_iter().filter(|path| !is_dir(path)).collect()
@@ -122,7 +131,11 @@ fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
         };
         let deleted: BTreeSet<String> = before.files.keys().filter(gone).map(text).collect();
         assert_eq!(files(paths(&plan["delete"])), files(deleted));
-        assert_eq!(plan["commits_leaving"].as_array().unwrap().len(), 2, "{plan}");
+        assert_eq!(
+            plan["commits_leaving"].as_array().unwrap().len(),
+            2,
+            "{plan}"
+        );
         let head = |photo: &Photo| photo.refs["refs/heads/main"].clone();
         assert_eq!(plan["head"]["from"], head(&before));
         assert_eq!(plan["head"]["to"], head(target));
@@ -202,10 +215,18 @@ fn the_reflog_tells_of_it() {
     scene.roll_back("1");
     for name in ["HEAD", "main"] {
         let said = scene.repo.git(&["reflog", "-1", "--format=%gs", name]);
-        assert!(said.contains("go-team") || said.contains("rollback"), "{said}");
+        assert!(
+            said.contains("go-team") || said.contains("rollback"),
+            "{said}"
+        );
     }
     let before = scene.repo.git(&["rev-parse", "main@{1}"]);
-    assert_eq!(before, scene.repo.git(&["rev-parse", &format!("{}^1", safety_ref(&scene))]));
+    assert_eq!(
+        before,
+        scene
+            .repo
+            .git(&["rev-parse", &format!("{}^1", safety_ref(&scene))])
+    );
 }
 
 fn safety_ref(scene: &Scene) -> String {
@@ -236,7 +257,12 @@ fn no_hook_and_no_program_of_the_configuration_runs() {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let trap = trap.to_str().unwrap();
-    for key in ["core.fsmonitor", "core.pager", "core.editor", "diff.external"] {
+    for key in [
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "diff.external",
+    ] {
         repo.git(&["config", key, trap]);
     }
     let alias = format!("!{trap}");
@@ -274,9 +300,16 @@ fn the_workflow_goes_on_from_the_step() {
     repo.ok(&["cp-create", "--step", "3", "architecture"]);
     repo.ok(&["rollback", "requirements", "--yes"]);
     let status = repo.ok(&["status", "--json"]).json();
-    assert_eq!(status["data"]["session"]["next_step"]["step"], 3, "{status}");
+    assert_eq!(
+        status["data"]["session"]["next_step"]["step"], 3,
+        "{status}"
+    );
     assert_eq!(repo.run(&["cp-create", "--step", "3"]).code, Some(0));
     let listed = repo.ok(&["cp-list", "--json"]).json();
-    let newest = listed["data"]["checkpoints"].as_array().unwrap().last().unwrap();
+    let newest = listed["data"]["checkpoints"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap();
     assert_eq!(newest["number"], "3.2", "{newest}");
 }

@@ -14,9 +14,18 @@ fn undo_brings_back_everything_and_redo_takes_it_away_again() {
     before.assert_same(&scene.now(), "undone");
     let ledger = scene.ledger();
     assert_eq!(ledger.validity(), old.validity());
-    assert!(ledger.lines.iter().all(|line| line.is_safety || line.invalidated_by.is_none()));
+    assert!(
+        ledger
+            .lines
+            .iter()
+            .all(|line| line.is_safety || line.invalidated_by.is_none())
+    );
     assert_eq!(ledger.standing(), old.standing());
-    assert!(ledger.rollbacks[0]["undone_at"].is_string(), "{:?}", ledger.rollbacks);
+    assert!(
+        ledger.rollbacks[0]["undone_at"].is_string(),
+        "{:?}",
+        ledger.rollbacks
+    );
     scene.redo();
     after.assert_same(&scene.now(), "redone");
     assert_eq!(scene.ledger().validity(), new.validity());
@@ -128,7 +137,10 @@ fn a_branch_whose_name_is_taken_by_a_directory_of_branches() {
     let output = scene.repo.run(&["rollback", "1", "--yes"]);
     assert_ne!(output.code, Some(0), "{output}");
     before.assert_same(&scene.now(), &output);
-    assert!(output.stderr.contains("refs/heads/x") || output.stderr.contains("branch x"), "{output}");
+    assert!(
+        output.stderr.contains("refs/heads/x") || output.stderr.contains("branch x"),
+        "{output}"
+    );
     assert_refused(&scene.repo, &["rollback", "1", "--yes"]);
 }
 

@@ -41,6 +41,8 @@ mod errnos;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod kills;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod nasty_races;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod sweep;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod tracer;

@@ -18,7 +18,11 @@ fn restore(scene: &Scene, nth: usize, paths: &[&str]) -> Photo {
             path == meant || (path.starts_with(meant) && path.get(meant.len()) == Some(&b'/'))
         })
     };
-    let all = before.files.keys().chain(now.files.keys()).chain(target.files.keys());
+    let all = before
+        .files
+        .keys()
+        .chain(now.files.keys())
+        .chain(target.files.keys());
     for path in all {
         let name = String::from_utf8_lossy(path);
         let (was, is) = (before.files.get(path), now.files.get(path));
@@ -29,13 +33,20 @@ fn restore(scene: &Scene, nth: usize, paths: &[&str]) -> Photo {
         } else if was != is {
             // A directory on the way may be made, or go when it is empty.
             let is_dir = |item: Option<&Item>| item.is_none_or(Item::is_dir);
-            assert!(is_dir(was) && is_dir(is), "{name} was {was:?}, is {is:?}: {output}");
+            assert!(
+                is_dir(was) && is_dir(is),
+                "{name} was {was:?}, is {is:?}: {output}"
+            );
         }
     }
     assert_eq!(before.head, now.head, "{output}");
     assert_eq!(before.refs, now.refs, "{output}");
     assert_eq!(before.states, now.states, "{output}");
-    assert_eq!(old.validity(), scene.ledger().validity(), "nothing is left behind");
+    assert_eq!(
+        old.validity(),
+        scene.ledger().validity(),
+        "nothing is left behind"
+    );
     let entry = |line: &String| {
         let path = line.split_once('\t').unwrap().1;
         is_meant(path.split(" flags ").next().unwrap().as_bytes())
@@ -61,7 +72,10 @@ fn a_directory_and_a_file_that_is_gone() {
     let scene = Scene::lived_in();
     restore(&scene, 1, &["notes/", "run.sh"]);
     let now = scene.now();
-    assert_eq!(now.bytes("notes/untracked.txt"), Some(&b"untracked at one\n"[..]));
+    assert_eq!(
+        now.bytes("notes/untracked.txt"),
+        Some(&b"untracked at one\n"[..])
+    );
     let script = Item::File {
         bytes: b"#!/bin/sh\n".to_vec(),
         mode: 0o755,
@@ -101,13 +115,18 @@ fn the_current_checkpoint_stays_and_the_next_one_descends_from_it() {
     restore(&scene, 1, &["src/lib.rs"]);
     assert_eq!(scene.ledger().current.as_deref(), Some(scene.id(3)));
     let id = scene.take();
-    assert_eq!(scene.ledger().line(&id).parent.as_deref(), Some(scene.id(3)));
+    assert_eq!(
+        scene.ledger().line(&id).parent.as_deref(),
+        Some(scene.id(3))
+    );
 }
 
 #[test]
 fn from_a_directory_below() {
     let scene = Scene::lived_in();
-    let output = scene.repo.run(&["-C", "src", "rollback", "1", "--path", "lib.rs", "--yes"]);
+    let output = scene
+        .repo
+        .run(&["-C", "src", "rollback", "1", "--path", "lib.rs", "--yes"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert_eq!(scene.now().bytes("src/lib.rs"), Some(&b"on disk\n"[..]));
 }
@@ -131,12 +150,25 @@ fn peer_one_folder_does_not_revert_another() {
 #[test]
 fn a_path_that_is_nowhere_or_outside_is_refused() {
     let scene = Scene::lived_in();
-    for path in ["nowhere.txt", "../outside", "/etc/passwd", ".git/config", ".git", ""] {
+    for path in [
+        "nowhere.txt",
+        "../outside",
+        "/etc/passwd",
+        ".git/config",
+        ".git",
+        "",
+    ] {
         let args = ["rollback", "1", "--yes", "--path", path];
         let output = scene.repo.run(&args);
-        assert!(output.code.is_some_and(|code| code != 0), "{path:?}: {output}");
+        assert!(
+            output.code.is_some_and(|code| code != 0),
+            "{path:?}: {output}"
+        );
     }
-    assert_refused(&scene.repo, &["rollback", "1", "--yes", "--path", "nowhere.txt"]);
+    assert_refused(
+        &scene.repo,
+        &["rollback", "1", "--yes", "--path", "nowhere.txt"],
+    );
 }
 
 #[test]
@@ -150,10 +182,20 @@ fn a_path_through_a_link_stays_in_the_work_tree() {
     std::fs::write(outside.join("file.txt"), "outside\n").unwrap();
     scene.repo.link(outside.to_str().unwrap(), "dir");
     let before = scene.now();
-    let output = scene.repo.run(&["rollback", "1", "--yes", "--path", "dir/file.txt"]);
-    assert_eq!(std::fs::read(outside.join("file.txt")).unwrap(), b"outside\n", "{output}");
+    let output = scene
+        .repo
+        .run(&["rollback", "1", "--yes", "--path", "dir/file.txt"]);
+    assert_eq!(
+        std::fs::read(outside.join("file.txt")).unwrap(),
+        b"outside\n",
+        "{output}"
+    );
     if output.code == Some(0) {
-        assert_eq!(scene.now().bytes("dir/file.txt"), Some(&b"inside\n"[..]), "{output}");
+        assert_eq!(
+            scene.now().bytes("dir/file.txt"),
+            Some(&b"inside\n"[..]),
+            "{output}"
+        );
     } else {
         before.assert_same(&scene.now(), &output);
     }
@@ -163,11 +205,22 @@ fn a_path_through_a_link_stays_in_the_work_tree() {
 fn a_dry_run_names_those_paths_alone() {
     let scene = Scene::lived_in();
     let before = scene.now();
-    let args = ["rollback", "1", "--path", "src/lib.rs", "--dry-run", "--json"];
+    let args = [
+        "rollback",
+        "1",
+        "--path",
+        "src/lib.rs",
+        "--dry-run",
+        "--json",
+    ];
     let told = data(&scene.repo.run(&args));
     before.assert_same(&scene.now(), "a dry run");
     let text = told["plan"]["write"].to_string();
     assert!(text.contains("src/lib.rs"), "{told}");
     assert!(!told.to_string().contains("untracked.txt"), "{told}");
-    assert_eq!(told["plan"]["invalidates"].as_array().map(Vec::len), Some(0), "{told}");
+    assert_eq!(
+        told["plan"]["invalidates"].as_array().map(Vec::len),
+        Some(0),
+        "{told}"
+    );
 }

@@ -35,7 +35,9 @@ fn a_target_ahead() {
     let output = assert_refused(&scene.repo, &["rollback", "3", "--yes"]);
     assert_ne!(output.code, Some(0));
     let before = scene.now();
-    let output = scene.repo.run(&["rollback", scene.id(3), "--yes", "--force"]);
+    let output = scene
+        .repo
+        .run(&["rollback", scene.id(3), "--yes", "--force"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert_restored(scene.at(3), &before, &scene.now(), &output);
     scene.undo();
@@ -61,7 +63,10 @@ fn a_target_that_is_not_there() {
         assert_eq!(output.code, Some(4), "{output}");
     }
     let empty = TestRepo::with_commit();
-    assert_eq!(assert_refused(&empty, &["rollback", "1", "--yes"]).code, Some(4));
+    assert_eq!(
+        assert_refused(&empty, &["rollback", "1", "--yes"]).code,
+        Some(4)
+    );
     for command in ["undo", "redo"] {
         assert_refused(&empty, &[command, "--yes"]);
     }
@@ -99,7 +104,10 @@ fn nothing_to_continue_or_abort() {
 #[test]
 fn a_record_that_is_corrupt_or_missing() {
     let scene = Scene::lived_in();
-    let record = scene.repo.session_dir().join(format!("{}.json", scene.id(1)));
+    let record = scene
+        .repo
+        .session_dir()
+        .join(format!("{}.json", scene.id(1)));
     let text = fs::read_to_string(&record).unwrap();
     for spoiled in [
         text.replacen("\"one\"", "\"uno\"", 1),
@@ -127,7 +135,10 @@ fn lose(repo: &TestRepo, name: &str) {
     fs::create_dir(&packs).unwrap();
     for entry in fs::read_dir(aside).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "pack") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "pack")
+        {
             let mut unpack = process::git(repo, &repo.root());
             unpack.args(["unpack-objects", "-q"]);
             unpack.stdin(fs::File::open(path).unwrap());
@@ -140,7 +151,14 @@ fn lose(repo: &TestRepo, name: &str) {
 
 #[test]
 fn peer_a_checkpoint_whose_objects_are_missing_is_never_replaced_by_another_one() {
-    for lost in [":notes/untracked.txt", ":notes", "^{tree}", "", "^2", "^2:extras.json"] {
+    for lost in [
+        ":notes/untracked.txt",
+        ":notes",
+        "^{tree}",
+        "",
+        "^2",
+        "^2:extras.json",
+    ] {
         let scene = Scene::lived_in();
         let session = scene.repo.session_dir();
         let session = session.file_name().unwrap().to_str().unwrap();
@@ -148,10 +166,17 @@ fn peer_a_checkpoint_whose_objects_are_missing_is_never_replaced_by_another_one(
         lose(&scene.repo, &name);
         let (before, old) = (scene.now_without_refs(), scene.ledger());
         let output = scene.repo.run(&["rollback", "1", "--yes"]);
-        assert!(output.code.is_some_and(|code| code != 0), "{lost}: {output}");
+        assert!(
+            output.code.is_some_and(|code| code != 0),
+            "{lost}: {output}"
+        );
         assert!(output.stderr.contains("\nhint: "), "{lost}: {output}");
         assert_eq!(before, scene.now_without_refs(), "{lost}: {output}");
-        assert_eq!(old.validity(), scene.ledger().validity(), "{lost}: {output}");
+        assert_eq!(
+            old.validity(),
+            scene.ledger().validity(),
+            "{lost}: {output}"
+        );
         assert_eq!(old.current, scene.ledger().current, "{lost}: {output}");
     }
 }
@@ -169,7 +194,11 @@ fn a_rebase_in_progress() {
     for option in ["--merge", "--apply"] {
         let scene = diverged();
         git(&scene.repo, &["rebase", option, "side"]);
-        let dir = if option == "--merge" { "rebase-merge" } else { "rebase-apply" };
+        let dir = if option == "--merge" {
+            "rebase-merge"
+        } else {
+            "rebase-apply"
+        };
         assert!(scene.repo.path(".git").join(dir).exists(), "{option}");
         assert_in_the_way(&scene, "rebase", dir);
     }
@@ -182,7 +211,9 @@ fn a_cherry_pick_or_a_revert_in_progress() {
     assert!(scene.repo.path(".git/CHERRY_PICK_HEAD").exists());
     assert_in_the_way(&scene, "cherry-pick", "CHERRY_PICK_HEAD");
     let scene = diverged();
-    scene.repo.git(&["commit", "-q", "--allow-empty", "-m", "later"]);
+    scene
+        .repo
+        .git(&["commit", "-q", "--allow-empty", "-m", "later"]);
     scene.repo.write("file", "changed again\n");
     scene.repo.git(&["commit", "-q", "-a", "-m", "again"]);
     git(&scene.repo, &["revert", "--no-edit", "HEAD~2"]);
@@ -216,7 +247,10 @@ fn diverged() -> Scene {
 
 /// Rollback, undo and the like refuse, and what git has under way is left alone.
 fn assert_in_the_way(scene: &Scene, what: &str, trace: &str) {
-    for args in [&["rollback", "1", "--yes"][..], &["rollback", "1", "--yes", "--dry-run"]] {
+    for args in [
+        &["rollback", "1", "--yes"][..],
+        &["rollback", "1", "--yes", "--dry-run"],
+    ] {
         let before = scene.now();
         let output = scene.repo.run(args);
         assert!(output.code.is_some_and(|code| code != 0), "{output}");
@@ -252,7 +286,9 @@ fn the_branch_is_checked_out_in_another_work_tree() {
     scene.take();
     scene.repo.git(&["checkout", "-q", "-b", "other"]);
     let linked = scene.repo.home().join("linked");
-    scene.repo.git(&["worktree", "add", "-q", linked.to_str().unwrap(), "main"]);
+    scene
+        .repo
+        .git(&["worktree", "add", "-q", linked.to_str().unwrap(), "main"]);
     let there = Photo::of_dir(&scene.repo, &linked);
     let output = assert_refused(&scene.repo, &["rollback", "1", "--yes"]);
     says(&output, &["main", "work tree"]);

@@ -15,12 +15,17 @@ fn state(repo: &TestRepo) -> Value {
 fn the_state_is_that_of_the_checkpoint_with_the_rollback_told() {
     let scene = Scene::lived_in();
     let at_the_end = state(&scene.repo);
-    scene.repo.ok(&["rollback", "1", "--yes", "--reason", "a dead end"]);
+    scene
+        .repo
+        .ok(&["rollback", "1", "--yes", "--reason", "a dead end"]);
     let now = state(&scene.repo);
     assert_eq!((&now["phase"], &now["n"]), (&json!("one"), &json!(1)));
     let account = &now["checkpoint"];
     assert_eq!(account["current_checkpoint"], scene.id(1));
-    assert_eq!(account["checkpoint_count"], 4, "three and the safety checkpoint");
+    assert_eq!(
+        account["checkpoint_count"], 4,
+        "three and the safety checkpoint"
+    );
     let history = account["rollback_history"].as_array().unwrap();
     assert_eq!(history.len(), 1);
     assert_eq!(history[0]["to_checkpoint"], scene.id(1));
@@ -28,7 +33,10 @@ fn the_state_is_that_of_the_checkpoint_with_the_rollback_told() {
     assert_eq!(history[0]["reason"], "a dead end");
     scene.undo();
     let now = state(&scene.repo);
-    assert_eq!((&now["phase"], &now["n"]), (&at_the_end["phase"], &at_the_end["n"]));
+    assert_eq!(
+        (&now["phase"], &now["n"]),
+        (&at_the_end["phase"], &at_the_end["n"])
+    );
     let history = &now["checkpoint"]["rollback_history"];
     assert!(history[0]["undone_at"].is_string(), "{history}");
 }
@@ -45,16 +53,23 @@ fn the_file_of_the_state_says_the_same() {
 #[test]
 fn outputs_are_those_of_the_checkpoint() {
     let repo = TestRepo::with_commit();
-    repo.run_with_input(&["cp-create", "--outputs", "-"], r#"{"spec": "one"}"#);
-    repo.run_with_input(&["cp-create", "--outputs", "-"], r#"{"spec": "two", "code_files": ["a"]}"#);
+    let (one, two) = (
+        r#"{"spec": "one"}"#,
+        r#"{"spec": "two", "code_files": ["a"]}"#,
+    );
+    repo.run_with_input(&["cp-create", "--outputs", "-"], one);
+    repo.run_with_input(&["cp-create", "--outputs", "-"], two);
+    // What the next checkpoint inherits is what the one before it had.
+    let inherited = || {
+        let copy = repo.copy();
+        let made = copy.ok(&["cp-create", "--json"]).json();
+        made["data"]["record"]["outputs"].clone()
+    };
+    assert_eq!(inherited()["spec"], "two");
     repo.ok(&["rollback", "1", "--yes"]);
-    // What the next checkpoint inherits is what the first one had.
-    let made = repo.ok(&["cp-create", "--json"]).json();
-    assert_eq!(made["data"]["record"]["outputs"], json!({"spec": "one"}));
-    repo.ok(&["rollback", "1", "--yes"]);
+    assert_eq!(inherited(), json!({"spec": "one"}));
     repo.ok(&["undo", "--yes"]);
-    let made = repo.ok(&["cp-create", "--json"]).json();
-    assert_eq!(made["data"]["record"]["outputs"], json!({"spec": "one"}));
+    assert_eq!(inherited(), json!({"spec": "two", "code_files": ["a"]}));
 }
 
 #[test]
@@ -151,5 +166,8 @@ fn the_history_in_the_state_grows_with_each_rollback() {
     }
     let ledger = scene.ledger();
     let now = state(&scene.repo);
-    assert_eq!(now["checkpoint"]["rollback_history"], json!(ledger.rollbacks));
+    assert_eq!(
+        now["checkpoint"]["rollback_history"],
+        json!(ledger.rollbacks)
+    );
 }

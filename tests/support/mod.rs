@@ -327,6 +327,42 @@ impl Drop for ReadOnly<'_> {
     }
 }
 
+/// Go-team run by somebody whom permissions bind.
+pub struct AsSomebody;
+
+impl AsSomebody {
+    /// Runs go-team. Permissions do not bind root, so then the repository is given to somebody else for the time; `None`
+    /// when that cannot be arranged.
+    pub fn run<S: AsRef<OsStr>>(repo: &TestRepo, args: &[S]) -> Option<Output> {
+        let owner = fs::metadata(repo.temp.path()).unwrap().uid();
+        if owner != 0 {
+            return Some(repo.run(args));
+        }
+        let somebody = 65534;
+        let become_somebody = |command: &mut Command| {
+            command.uid(somebody).gid(somebody);
+        };
+        give(repo, somebody);
+        let mut probe = repo.go_team();
+        become_somebody(&mut probe);
+        let can_run = probe
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success());
+        let output = can_run.then(|| repo.run_with(args, become_somebody, ""));
+        give(repo, owner);
+        output
+    }
+}
+
+/// Makes somebody the owner of everything.
+fn give(repo: &TestRepo, owner: u32) {
+    let temp = repo.temp.path();
+    for path in std::iter::once(temp.to_owned()).chain(below(temp)) {
+        std::os::unix::fs::lchown(&path, Some(owner), None).unwrap();
+    }
+}
+
 /// Copies a directory without what is in it, a link, or a file with its mode and time.
 fn copy_one(from: &Path, to: &Path) {
     let metadata = from.symlink_metadata().unwrap();
