@@ -55,7 +55,7 @@ struct HowArgs {
     #[arg(short, long)]
     yes: bool,
     /// Show what would be done, and do nothing
-    #[arg(long, conflicts_with = "yes")]
+    #[arg(long)]
     dry_run: bool,
     /// What you say about it
     #[arg(

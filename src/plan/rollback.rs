@@ -61,25 +61,15 @@ pub struct KeptFile {
     pub reason: String,
 }
 
-/// A commit of the user's.
+/// A commit of the user's that leaves a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlannedCommit {
+    /// The branch's full name.
+    pub branch: String,
     /// The commit.
     pub commit: ObjectId,
     /// The first line of its message.
     pub summary: String,
-}
-
-/// A branch that moves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PlannedBranch {
-    /// What moves, and from where to where.
-    #[serde(flatten)]
-    pub branch: MovedBranch,
-    /// The newest of the commits that are not on it any more.
-    pub commits_leaving: Vec<PlannedCommit>,
-    /// How many there are.
-    pub commits_leaving_total: usize,
 }
 
 /// Where HEAD goes.
@@ -109,8 +99,12 @@ pub struct Plan {
     pub paths: Vec<String>,
     /// HEAD.
     pub head: PlannedHead,
-    /// Branches.
-    pub branches: Vec<PlannedBranch>,
+    /// Branches that move.
+    pub branches: Vec<MovedBranch>,
+    /// The newest of the commits that are not on their branch any more.
+    pub commits_leaving: Vec<PlannedCommit>,
+    /// How many there are.
+    pub commits_leaving_total: usize,
     /// Whether the index changes.
     pub index: bool,
     /// Files that are written.
@@ -119,6 +113,10 @@ pub struct Plan {
     pub delete: Vec<PlannedFile>,
     /// Files that differ and are left alone.
     pub keep: Vec<KeptFile>,
+    /// Empty directories that are made.
+    pub make_directories: Vec<String>,
+    /// Directories that go, if nothing is left in them.
+    pub remove_directories: Vec<String>,
     /// Checkpoints that become invalid.
     pub invalidates: Vec<CheckpointId>,
     /// Checkpoints that become valid again.

@@ -112,34 +112,29 @@ fn body(plan: &Plan, style: &Style) -> String {
     if !plan.revalidates.is_empty() {
         line("Valid again:", &ids(&plan.revalidates));
     }
-    for planned in &plan.branches {
-        let name = planned.branch.name.trim_start_matches("refs/heads/");
+    for branch in &plan.branches {
+        let name = branch.name.trim_start_matches("refs/heads/");
         let place = |id: Option<crate::model::ObjectId>| {
             id.map_or_else(|| "nothing".to_owned(), |id| id.short())
         };
         let arrow = style.mark(Mark::To);
-        line(
-            "Branch:",
-            &format!(
-                "{}: {} {arrow} {}",
-                escape(name),
-                place(planned.branch.from),
-                place(planned.branch.to)
-            ),
+        let way = format!("{} {arrow} {}", place(branch.from), place(branch.to));
+        line("Branch:", &format!("{}: {way}", escape(name)));
+    }
+    let total = plan.commits_leaving_total;
+    if total > 0 {
+        let commits = counted(
+            total,
+            "commit leaves its branch",
+            "commits leave their branch",
         );
-        let total = planned.commits_leaving_total;
-        if total > 0 {
-            line(
-                "",
-                &format!("{} it:", counted(total, "commit leaves", "commits leave")),
-            );
-            for commit in planned.commits_leaving.iter().take(SHOWN) {
-                let summary = format!("  {} {}", commit.commit.short(), escape(&commit.summary));
-                line("", &summary);
-            }
-            if total > SHOWN {
-                line("", &format!("  … and {} more", total - SHOWN));
-            }
+        line("Commits:", &commits);
+        for commit in plan.commits_leaving.iter().take(SHOWN) {
+            let summary = format!("  {} {}", commit.commit.short(), escape(&commit.summary));
+            line("", &summary);
+        }
+        if total > SHOWN {
+            line("", &format!("  … and {} more", total - SHOWN));
         }
     }
     if plan.index {

@@ -64,8 +64,7 @@ impl Carrier<'_> {
         if !self.journal.record.paths.is_empty() {
             return Ok(found);
         }
-        let read = self.read();
-        if !index::is_at(repo, &read, self.from)? && !index::is_at(repo, &read, self.to)? {
+        if self.is_index_foreign()? {
             found.push("the index".to_owned());
         }
         let now = repo.backend.head()?;
@@ -80,6 +79,12 @@ impl Carrier<'_> {
             }
         }
         Ok(found)
+    }
+
+    fn is_index_foreign(&self) -> Result<bool, Error> {
+        let repo = &self.workspace.repo;
+        let read = self.read();
+        Ok(!index::is_at(repo, &read, self.from)? && !index::is_at(repo, &read, self.to)?)
     }
 
     fn read(&self) -> impl Fn(&ObjectId) -> Result<Vec<u8>, crate::git::Error> {
@@ -99,8 +104,15 @@ impl Carrier<'_> {
         if outcome == Outcome::Stopped || !self.journal.record.paths.is_empty() {
             return Ok(outcome);
         }
-        self.move_index(direction)?;
-        self.move_refs(direction)?;
+        // What somebody else has moved meanwhile is theirs.
+        let is_left = self.foreign == Foreign::Leave;
+        if !(is_left && self.is_index_foreign()?) {
+            self.move_index(direction)?;
+        }
+        match self.move_refs(direction) {
+            Err(Error::Git(crate::git::Error::RefMoved { .. })) if is_left => {}
+            moved => moved?,
+        }
         Ok(Outcome::Arrived)
     }
 
@@ -255,7 +267,8 @@ impl Carrier<'_> {
         }
         // What is linked is the orchestrator's own: it gets back what it wrote, without the engine's account.
         let bytes = record.state.to_file_bytes();
-        Ok(write_linked(&place, &bytes, store.durability())
+        let top = &self.workspace.repo.work_dir;
+        Ok(write_linked(top, &place, &bytes, store.durability())
             .into_iter()
             .collect())
     }
@@ -272,22 +285,45 @@ impl Carrier<'_> {
     }
 }
 
-/// Writes the orchestrator's own file; a link is not followed, and says so.
-fn write_linked(place: &Path, bytes: &[u8], durability: store::Durability) -> Option<String> {
+/// Writes the orchestrator's own file. No link is followed, and a link on the way must not lead out of the work tree.
+fn write_linked(
+    top: &Path,
+    place: &Path,
+    bytes: &[u8],
+    durability: store::Durability,
+) -> Option<String> {
     let say = |why: &str| Some(format!("{} was not written: {why}", place.display()));
     match place.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => return say("it is a symbolic link"),
         Ok(meta) if !meta.is_file() => return say("it is no file"),
         _ => {}
     }
+    let there = place
+        .ancestors()
+        .skip(1)
+        .find(|dir| dir.symlink_metadata().is_ok());
+    let (there, home) = (there.map(Path::canonicalize), top.canonicalize());
+    if place.starts_with(top)
+        && !matches!((&there, &home), (Some(Ok(there)), Ok(home)) if there.starts_with(home))
+    {
+        return say("a symbolic link on the way leads out of the work tree");
+    }
     if let Ok(Some(now)) = durable::read_limited(place, bytes.len())
         && now == bytes
     {
         return None;
     }
-    match durable::write(place, bytes, durability) {
+    let permissions = place.metadata().ok().map(|meta| meta.permissions());
+    let write = || -> std::io::Result<()> {
+        if let Some(dir) = place.parent() {
+            std::fs::create_dir_all(dir)?;
+        }
+        durable::write(place, bytes, durability).map_err(|error| error.source)?;
+        permissions.map_or(Ok(()), |bits| std::fs::set_permissions(place, bits))
+    };
+    match write() {
         Ok(()) => None,
-        Err(error) => say(&super::super::failure::error_chain(&error)),
+        Err(error) => say(&error.to_string()),
     }
 }
 

@@ -38,10 +38,10 @@ pub enum RollbackError {
         checkpoint: CheckpointId,
     },
     /// No rollback is in force.
-    #[error("there is no rollback to undo")]
+    #[error("there is nothing to undo: no rollback is in force")]
     NothingToUndo,
     /// No undo came last.
-    #[error("there is no undone rollback to do again")]
+    #[error("there is nothing to redo: no undo came last")]
     NothingToRedo,
     /// git waits for the user.
     #[error("a {what} is in progress")]

@@ -45,6 +45,7 @@ pub fn execute(
     go_on(marks)?;
     let safety = safety_checkpoint(workspace, manifest, &layout, snapshot, progress)?;
     let mut warnings = safety.warnings;
+    let skipped = safety.skipped;
     let journal = journal(
         workspace,
         &safety.manifest,
@@ -88,6 +89,7 @@ pub fn execute(
         plan: layout.plan,
         manifest,
         resume_from: goal.source.recovery.resume_from.clone(),
+        skipped,
         warnings,
         recovered,
     })
@@ -207,12 +209,7 @@ fn journal(
     let now = crate::model::timestamp::to_millis(workspace.clock.now());
     let current = manifest.current();
     let record = RollbackRecord {
-        branches: layout
-            .plan
-            .branches
-            .iter()
-            .map(|planned| planned.branch.clone())
-            .collect(),
+        branches: layout.plan.branches.clone(),
         from_checkpoint: current.map(|entry| entry.id.clone()),
         from_step: current.map(|entry| entry.step),
         id: fresh_id(manifest, now),

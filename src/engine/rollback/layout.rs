@@ -14,8 +14,8 @@ use crate::model::path_text::quote_path;
 use crate::model::selector::Numbers;
 use crate::model::{Entry, Manifest, ObjectId};
 use crate::plan::rollback::{
-    FileStep, KeptFile, Named, Plan, PlannedBranch, PlannedCommit, PlannedFile, PlannedHead,
-    ValidityChange, validity_after,
+    FileStep, KeptFile, Named, Plan, PlannedCommit, PlannedFile, PlannedHead, ValidityChange,
+    validity_after,
 };
 
 /// How many of the commits that leave a branch are listed.
@@ -162,6 +162,20 @@ impl Layout {
                 (None, None) => {}
             }
         }
+        let holds = |dir: &[u8]| {
+            let below = [dir, b"/"].concat();
+            let mut files = self.differences.files.iter();
+            files.any(|change| change.path.starts_with(&below) && change.to.is_some())
+        };
+        for dir in &self.differences.dirs {
+            match (dir.from, dir.to) {
+                (None, Some(_)) if !holds(&dir.path) => {
+                    self.plan.make_directories.push(quote_path(&dir.path));
+                }
+                (Some(_), None) => self.plan.remove_directories.push(quote_path(&dir.path)),
+                _ => {}
+            }
+        }
         self.plan.keep = kept
             .iter()
             .map(|kept| KeptFile {
@@ -230,24 +244,21 @@ impl Layout {
                 Some(tip) => repo.backend.commits(tip, branch.to, LISTED_COMMITS)?,
                 None => (Vec::new(), 0),
             };
-            self.plan.branches.push(PlannedBranch {
-                branch,
-                commits_leaving: listed
-                    .into_iter()
-                    .map(|line| PlannedCommit {
-                        commit: line.id,
-                        summary: line.summary,
-                    })
-                    .collect(),
-                commits_leaving_total: total,
+            let listed = listed.into_iter().map(|line| PlannedCommit {
+                branch: branch.name.clone(),
+                commit: line.id,
+                summary: line.summary,
             });
+            self.plan.commits_leaving.extend(listed);
+            self.plan.commits_leaving_total += total;
+            self.plan.branches.push(branch);
         }
         Ok(())
     }
 
     /// The commits that the safety checkpoint must hold beside HEAD's: tips that branches leave.
     pub fn tips(&self) -> Vec<ObjectId> {
-        let tips = self.plan.branches.iter().filter_map(|b| b.branch.from);
+        let tips = self.plan.branches.iter().filter_map(|branch| branch.from);
         let head = self.head_from.commit();
         let tips: BTreeSet<ObjectId> = tips.filter(|tip| Some(*tip) != head).collect();
         tips.into_iter().collect()
@@ -281,10 +292,14 @@ fn empty_plan(
             to: journal_head(head_to, goal.source_commit)?,
         },
         branches: Vec::new(),
+        commits_leaving: Vec::new(),
+        commits_leaving_total: 0,
         index: false,
         write: Vec::new(),
         delete: Vec::new(),
         keep: Vec::new(),
+        make_directories: Vec::new(),
+        remove_directories: Vec::new(),
         invalidates: Vec::new(),
         revalidates: Vec::new(),
         bytes_needed: 0,

@@ -21,7 +21,7 @@ use layout::Layout;
 
 use crate::git::backend::Head;
 use crate::git::restore::index;
-use crate::git::sidecar::{Extras, IndexJson};
+use crate::git::sidecar::{Extras, IndexJson, SkippedPath};
 use crate::git::snapshot::Snapshot;
 use crate::git::walk::Progress;
 use crate::model::path_text::quote_path;
@@ -124,6 +124,8 @@ pub struct RollbackReport {
     pub manifest: Manifest,
     /// Where the workflow goes on.
     pub resume_from: Option<String>,
+    /// What could not be captured, and was left alone.
+    pub skipped: Vec<SkippedPath>,
     /// Troubles that did not stop it.
     pub warnings: Vec<String>,
     /// What an earlier command had left unfinished.

@@ -10,7 +10,6 @@ use super::compare::{Change, Differences};
 use super::trees::Trees;
 use super::view::{Item, View};
 use crate::git::backend::Backend;
-use crate::git::content::lstat;
 use crate::git::diff::ReadTree;
 use crate::git::hash::{Kind, ObjectHasher};
 use crate::git::index::Control;
@@ -89,6 +88,9 @@ impl Filters {
     /// Whether git would take every part of the path into a work tree.
     #[must_use]
     pub fn allows(&self, path: &[u8], is_link: bool) -> bool {
+        if !super::view::is_inside(path) {
+            return false;
+        }
         let parts = path.split(|byte| *byte == b'/');
         let mut left = parts.clone().count();
         parts.into_iter().all(|part| {
@@ -157,7 +159,7 @@ impl Filters {
         path: &[u8],
         item: Option<&Item>,
     ) -> Result<Seen, Error> {
-        let stamp = match lstat(root, path) {
+        let stamp = match stat_beneath(root, path) {
             Ok(stamp) if stamp.file_type() == FileType::Directory => {
                 return Ok(match item {
                     Some(item) if item.is_nested() => Seen::Same,
@@ -211,8 +213,55 @@ impl Filters {
 
 fn open(root: BorrowedFd<'_>, path: &[u8]) -> Result<std::fs::File, Error> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(root, as_path(path), flags, Mode::empty());
+    let file = open_beneath(root, path, flags);
     file.map(std::fs::File::from).at("open", as_path(path))
+}
+
+/// What `stat` says of a path, without following a link: what lies behind one is not in the work tree.
+pub(super) fn stat_beneath(root: BorrowedFd<'_>, path: &[u8]) -> Result<Stamp, Errno> {
+    #[cfg(target_os = "linux")]
+    {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = open_beneath(root, path, flags)?;
+        rustix::fs::fstat(&file).map(|stat| Stamp::of(&stat))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        refuse_links(root, path)?;
+        crate::git::content::lstat(root, path)
+    }
+}
+
+/// Opens a path without following a link anywhere on the way.
+pub(super) fn open_beneath(
+    root: BorrowedFd<'_>,
+    path: &[u8],
+    flags: OFlags,
+) -> Result<std::os::fd::OwnedFd, Errno> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::ResolveFlags;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match rustix::fs::openat2(root, as_path(path), flags, Mode::empty(), resolve) {
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            // What lies behind a link is not there.
+            Err(Errno::XDEV) => return Err(Errno::LOOP),
+            opened => return opened,
+        }
+    }
+    refuse_links(root, path)?;
+    rustix::fs::openat(root, as_path(path), flags, Mode::empty())
+}
+
+/// For systems that cannot be told to follow no link.
+fn refuse_links(root: BorrowedFd<'_>, path: &[u8]) -> Result<(), Errno> {
+    for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+        let above = crate::git::content::lstat(root, &path[..at])?;
+        if above.file_type() != FileType::Directory {
+            return Err(Errno::NOTDIR);
+        }
+    }
+    Ok(())
 }
 
 fn read(root: BorrowedFd<'_>, path: &[u8], stamp: &Stamp) -> Result<Vec<u8>, Error> {
@@ -258,7 +307,15 @@ fn link_id(
     backend: &dyn Backend,
     path: &[u8],
 ) -> Result<Option<ObjectId>, Error> {
-    match rustix::fs::readlinkat(root, as_path(path), Vec::new()) {
+    let (dir, name) = super::place::split(path);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let read = if dir.is_empty() {
+        rustix::fs::readlinkat(root, as_path(name), Vec::new())
+    } else {
+        open_beneath(root, dir, flags)
+            .and_then(|dir| rustix::fs::readlinkat(&dir, as_path(name), Vec::new()))
+    };
+    match read {
         Ok(target) => {
             crate::git::hash::hash_object(backend.format(), Kind::Blob, target.as_bytes()).map(Some)
         }

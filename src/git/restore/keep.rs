@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, OFlags};
 
 use super::compare::{Change, Differences};
-use super::disk::{Filters, Seen};
-use super::view::View;
+use super::disk::{Filters, Seen, open_beneath, stat_beneath};
+use super::view::{View, at_or_above};
 use crate::git::Error;
 use crate::git::backend::Backend;
-use crate::git::content::lstat;
 use crate::git::skip::SkipReason;
 
 /// Why a path is left as it is on disk.
@@ -57,8 +56,16 @@ impl Differences {
         tracked: &dyn Fn(&[u8]) -> bool,
     ) -> Vec<Kept> {
         let mut kept = Vec::new();
+        let comes = self.files.iter().filter(|change| change.to.is_some());
+        let comes: BTreeSet<Vec<u8>> = comes.map(|change| change.path.clone()).collect();
+        // Where a file takes the place of a directory, what is in the directory must go.
+        let makes_room = |path: &[u8]| {
+            let (dir, _) = super::place::split(path);
+            !dir.is_empty() && at_or_above(dir, |dir| comes.contains(dir))
+        };
         self.files.retain(|change| {
             let why = reason(change, from, to, filters, tracked);
+            let why = why.filter(|why| *why != Why::IgnoredThen || !makes_room(&change.path));
             if let Some(why) = why {
                 kept.push(Kept {
                     path: change.path.clone(),
@@ -91,7 +98,7 @@ impl Differences {
             if dir.from.is_some() || dir.to.is_none() || captured.contains(dir.path.as_slice()) {
                 continue;
             }
-            if let Ok(stamp) = lstat(root, &dir.path)
+            if let Ok(stamp) = stat_beneath(root, &dir.path)
                 && stamp.file_type() != FileType::Directory
             {
                 found.push(Obstacle {
@@ -108,7 +115,7 @@ impl Differences {
             .collect();
         for change in &self.files {
             let Some(to) = &change.to else { continue };
-            let Ok(stamp) = lstat(root, &change.path) else {
+            let Ok(stamp) = stat_beneath(root, &change.path) else {
                 continue;
             };
             let path = change.path.clone();
@@ -136,12 +143,8 @@ impl Differences {
 /// What is in a directory, at any depth, and not captured.
 fn uncaptured_below(root: BorrowedFd<'_>, dir: &[u8], captured: &BTreeSet<&[u8]>) -> Vec<Obstacle> {
     let mut found = Vec::new();
-    let Ok(place) = rustix::fs::openat(
-        root,
-        crate::git::rules::as_path(dir),
-        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW,
-        rustix::fs::Mode::empty(),
-    ) else {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(place) = open_beneath(root, dir, flags) else {
         return found;
     };
     let Ok(entries) = rustix::fs::Dir::read_from(&place) else {
@@ -157,7 +160,8 @@ fn uncaptured_below(root: BorrowedFd<'_>, dir: &[u8], captured: &BTreeSet<&[u8]>
         if captured.contains(path.as_slice()) {
             continue;
         }
-        let is_dir = lstat(root, &path).is_ok_and(|stamp| stamp.file_type() == FileType::Directory);
+        let is_dir =
+            stat_beneath(root, &path).is_ok_and(|stamp| stamp.file_type() == FileType::Directory);
         if is_dir {
             found.extend(uncaptured_below(root, &path, captured));
         } else {

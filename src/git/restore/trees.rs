@@ -9,6 +9,7 @@ use crate::git::diff::ReadTree;
 use crate::git::node::{Entry, push};
 use crate::git::tree::{Mode, TreeEntry, decode, entry_order};
 use crate::model::object_id::{ObjectFormat, ObjectId};
+use crate::model::path_text::quote_path;
 
 /// A reader of trees that remembers.
 pub(super) struct Trees<'a> {
@@ -70,6 +71,7 @@ impl<'a> Trees<'a> {
     ) -> Result<(), Error> {
         let bytes = self.bytes(tree)?;
         for TreeEntry { mode, name, id } in decode(self.format, &bytes)? {
+            well_named(name)?;
             let length = push(path, name);
             if mode == Mode::Tree {
                 enter(path);
@@ -111,6 +113,7 @@ impl<'a> Trees<'a> {
             let x = (order.is_le()).then(|| a[0]);
             let y = (order.is_ge()).then(|| b[0]);
             let name = x.or(y).expect("one of them is there").name;
+            well_named(name)?;
             let length = push(path, name);
             let subtree =
                 |entry: Option<TreeEntry<'_>>| entry.filter(|e| e.mode == Mode::Tree).map(|e| e.id);
@@ -129,4 +132,14 @@ impl<'a> Trees<'a> {
             b = &b[usize::from(y.is_some())..];
         }
     }
+}
+
+/// Refuses a name that is more than one, or none.
+fn well_named(name: &[u8]) -> Result<(), Error> {
+    if name.is_empty() || name.contains(&b'/') || matches!(name, b"." | b"..") {
+        return Err(Error::Damaged {
+            what: format!("a tree with the name {}", quote_path(name)),
+        });
+    }
+    Ok(())
 }

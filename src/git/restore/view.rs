@@ -10,6 +10,7 @@ use crate::git::diff::ReadTree;
 use crate::git::hash::Kind;
 use crate::git::node::Entry;
 use crate::git::open::Repo;
+use crate::git::rules::bstr;
 use crate::git::sidecar::{Extras, IndexJson};
 use crate::git::skip::SkipReason;
 use crate::git::snapshot::Snapshot;
@@ -182,7 +183,8 @@ impl View {
         raw: BTreeMap<Vec<u8>, Entry>,
     ) -> Result<Self, Error> {
         let path = |text: &String| {
-            unquote_path(text).map_err(|_| Error::Damaged {
+            let path = unquote_path(text).ok().filter(|path| is_inside(path));
+            path.ok_or_else(|| Error::Damaged {
                 what: format!("extras.json: the path {text}"),
             })
         };
@@ -350,6 +352,21 @@ fn parse<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|error| Error::Damaged {
         what: format!("{name}: {error}"),
     })
+}
+
+/// Whether a path stays in the work tree and out of the repository, on any file system.
+pub(super) fn is_inside(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').all(is_harmless)
+}
+
+/// Whether a name can be part of a path in a work tree: neither `..` nor `.git` in any of its disguises.
+pub(super) fn is_harmless(name: &[u8]) -> bool {
+    let options = gix_validate::path::component::Options {
+        protect_windows: false,
+        protect_hfs: true,
+        protect_ntfs: true,
+    };
+    !name.contains(&b'/') && gix_validate::path::component(bstr(name), None, options).is_ok()
 }
 
 /// Whether a test holds for a path or one of the directories above it.

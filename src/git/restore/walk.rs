@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::compare::{Change, Differences};
-use super::disk::{Filters, Seen};
+use super::disk::{Filters, Seen, stat_beneath};
 use super::place::{Content, Flush, Place};
 use super::view::Item;
 use crate::git::backend::Sync;
-use crate::git::content::lstat;
 use crate::git::open::Repo;
 use crate::git::rules::as_path;
 use crate::git::stamp::Stamp;
@@ -293,7 +292,9 @@ impl<'a> Restore<'a> {
     /// Whether the disk still is as it was when the one side was captured.
     fn is_as_captured(&self, change: &Change) -> bool {
         let stamp = self.stamps.get(&change.path);
-        stamp.is_some_and(|stamp| lstat(self.place.root(), &change.path).as_ref() == Ok(stamp))
+        stamp.is_some_and(|stamp| {
+            stat_beneath(self.place.root(), &change.path).as_ref() == Ok(stamp)
+        })
     }
 
     /// What is at the path, which must be nothing or what the walk starts from; anything else is somebody's work.

@@ -8,6 +8,7 @@ use super::head;
 use crate::engine::rollback::RollbackReport;
 use crate::engine::rollback::resume::{Ending, ResumeReport};
 use crate::engine::rollback::{KeptFile, Plan};
+use crate::git::sidecar::SkippedPath;
 use crate::model::{CheckpointId, RollbackKind, SessionId};
 use crate::render::Render;
 use crate::render::escape::escape;
@@ -39,6 +40,7 @@ struct Fields<'a> {
     written: usize,
     deleted: usize,
     kept: &'a [KeptFile],
+    skipped: &'a [SkippedPath],
     invalidated: &'a [CheckpointId],
     revalidated: &'a [CheckpointId],
     resume_from: Option<&'a str>,
@@ -54,6 +56,7 @@ impl Serialize for RollbackView<'_> {
             plan,
             manifest,
             resume_from,
+            skipped,
             warnings,
             recovered,
         } = self.report;
@@ -65,6 +68,7 @@ impl Serialize for RollbackView<'_> {
             written: plan.write.len(),
             deleted: plan.delete.len(),
             kept: &plan.keep,
+            skipped,
             invalidated: &plan.invalidates,
             revalidated: &plan.revalidates,
             resume_from: resume_from.as_deref(),
@@ -132,6 +136,13 @@ impl Render for RollbackView<'_> {
                 "left alone {}: {}",
                 escape(&file.path),
                 escape(&file.reason)
+            ))
+        }));
+        notes.extend(report.skipped.iter().map(|skipped| {
+            let reason = skipped.reason.as_str();
+            Note::info(format!(
+                "skipped and left alone {}: {reason}",
+                escape(&skipped.path)
             ))
         }));
         notes.extend(note::warnings(&report.plan.warnings));
