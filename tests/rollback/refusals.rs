@@ -6,7 +6,7 @@ use super::edits;
 use super::expect::assert_restored;
 use super::photo::Photo;
 use super::process;
-use super::scene::{Scene, assert_refused};
+use super::scene::{Scene, assert_refusal, assert_refused};
 use super::support::{Output, TestRepo};
 
 /// Runs git, which may stop with a conflict.
@@ -320,6 +320,9 @@ fn a_checkpoint_without_files_leaves_the_files_alone() {
     scene.repo.write("src/lib.rs", "later\n");
     let before = scene.now();
     let output = scene.repo.run(&["rollback", &id, "--yes"]);
+    if output.code != Some(0) {
+        assert_refusal(&output);
+    }
     let now = scene.now();
     assert_eq!(before.files, now.files, "{output}");
     assert_eq!(before.index, now.index, "{output}");
