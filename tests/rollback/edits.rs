@@ -1,5 +1,6 @@
 //! What users and agents do to a repository between checkpoints.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -187,7 +188,7 @@ pub fn conflict(repo: &TestRepo, path: &str) {
         let mut command = process::git(repo, &repo.root());
         command.args(["hash-object", "-w", "--stdin"]);
         let blob = with_input(command, text);
-        lines.push_str(&format!("100644 {} {stage}\t{path}\n", blob.trim_end()));
+        let _ = writeln!(lines, "100644 {} {stage}\t{path}", blob.trim_end());
     }
     let mut command = process::git(repo, &repo.root());
     command.args(["update-index", "--index-info"]);

@@ -63,7 +63,7 @@ fn sweep_remedy(remedy: Remedy, few: usize) {
     let firsts = [
         middle[middle.len() / 2],
         middle[0] + 1,
-        (middle[middle.len() - 1] + last) / 2,
+        usize::midpoint(middle[middle.len() - 1], last),
     ];
     for first in firsts {
         let interrupted = stage.killed_at(first, remedy);

@@ -21,6 +21,7 @@ mod effects;
 mod expect;
 mod forge;
 mod history;
+mod instants;
 mod ledger;
 mod nasty_files;
 mod nasty_git;

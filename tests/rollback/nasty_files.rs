@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::expect::{assert_restored, displaced};
 use super::photo::Item;
-use super::scene::Scene;
+use super::scene::{Scene, assert_refusal};
 use super::support::TestRepo;
 
 /// Takes a checkpoint, changes everything, rolls back, undoes, redoes; all of it exact.
@@ -257,6 +257,7 @@ fn nasty_40_a_file_that_is_ignored_now_but_was_captured() {
         "{output}"
     );
     if output.code != Some(0) {
+        assert_refusal(&output);
         before.assert_same(&after, &output);
         return;
     }
@@ -296,6 +297,8 @@ fn nasty_40_an_ignored_file_in_the_way_of_a_directory() {
     if output.code == Some(0) {
         assert_restored(scene.at(1), &before, &scene.now(), &output);
         scene.undo();
+    } else {
+        assert_refusal(&output);
     }
     before.assert_same(&scene.now(), &output);
 }
@@ -316,6 +319,8 @@ fn nasty_40_a_directory_with_ignored_files_in_the_way_of_a_file() {
     if output.code == Some(0) {
         assert_restored(scene.at(1), &before, &scene.now(), &output);
         scene.undo();
+    } else {
+        assert_refusal(&output);
     }
     before.assert_same(&scene.now(), &output);
 }

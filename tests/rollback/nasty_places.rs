@@ -7,7 +7,7 @@ use std::thread;
 
 use super::expect::assert_restored;
 use super::forge;
-use super::scene::{Scene, assert_refused};
+use super::scene::{Scene, assert_refusal, assert_refused};
 use super::support::{AsSomebody, TestRepo};
 
 #[test]
@@ -89,6 +89,7 @@ fn nasty_17_a_file_that_changes_during_the_snapshot_is_never_torn() {
     });
     let ledger = scene.ledger();
     if output.code != Some(0) {
+        assert_refusal(&output);
         assert!(
             output.stderr.contains("busy.bin") || output.stderr.contains("changed"),
             "{output}"
@@ -124,10 +125,7 @@ fn assert_hostile(repo: &TestRepo, id: &str) {
         ],
     ] {
         let output = repo.run(args);
-        assert!(
-            output.code.is_some_and(|code| code != 0 && code != 101),
-            "{output}"
-        );
+        assert_refusal(&output);
         before.assert_same(&super::photo::Photo::of(repo), &output);
         assert_eq!(
             fs::read(repo.path(".git/config")).unwrap(),

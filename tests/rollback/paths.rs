@@ -1,7 +1,7 @@
 //! Only some paths: those are as they were at the checkpoint, and nothing else is touched.
 
 use super::photo::{Item, Photo};
-use super::scene::{Scene, assert_refused, data};
+use super::scene::{Scene, assert_refusal, assert_refused, data};
 
 /// Restores paths, and checks that they are the target's, and everything else the same as before.
 #[track_caller]
@@ -197,6 +197,7 @@ fn a_path_through_a_link_stays_in_the_work_tree() {
             "{output}"
         );
     } else {
+        assert_refusal(&output);
         before.assert_same(&scene.now(), &output);
     }
 }

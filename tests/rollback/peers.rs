@@ -225,7 +225,7 @@ fn peer_a_safety_checkpoint_that_cannot_be_made_stops_everything() {
             Verdict::Go
         }
     });
-    assert!(traced.code.is_some_and(|code| code != 0), "{traced:#?}");
+    assert_eq!(traced.code, Some(1), "{traced:#?}");
     before.assert_same(&scene.now(), &traced.stderr);
     assert_eq!(scene.ledger().validity(), old.validity());
 }

@@ -1,7 +1,7 @@
 //! Everything of the user's at one moment: files to the bit, the index entry for entry, HEAD, refs, and the state.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -248,7 +248,7 @@ fn index(repo: &TestRepo, dir: &Path) -> Vec<String> {
         } else if let Some((_, flags)) = line.split_once("flags: ") {
             let flags = u32::from_str_radix(flags, 16).unwrap() & USER_FLAGS;
             let entry = entries.last_mut().unwrap();
-            entry.push_str(&format!(" flags {flags:x}"));
+            let _ = write!(entry, " flags {flags:x}");
         }
     }
     entries

@@ -11,6 +11,7 @@ use super::edits::{Edit, apply, edit};
 use super::expect::{assert_restored, displaced};
 use super::ledger::Ledger;
 use super::photo::Photo;
+use super::scene::assert_refusal;
 use super::support::{Output, TestRepo};
 
 #[derive(Debug, Clone)]
@@ -153,6 +154,7 @@ impl World {
                 || !old.line(&id).is_valid
                 || (!is_behind && !force);
             assert!(may_refuse, "{output}");
+            assert_refusal(&output);
             unchanged((&before, &old), (&after, &new), &output);
             return;
         }
@@ -187,7 +189,7 @@ impl World {
         let Some(saved) = self.undo.pop() else {
             return self.refuses("undo");
         };
-        let saved = self.bring_back("undo", saved, true);
+        let saved = self.bring_back("undo", &saved, true);
         self.redo.extend(saved);
         self.redo_is_sure = true;
     }
@@ -196,20 +198,21 @@ impl World {
         let Some(saved) = self.redo.pop() else {
             return self.refuses("redo");
         };
-        match self.bring_back("redo", saved, self.redo_is_sure) {
+        match self.bring_back("redo", &saved, self.redo_is_sure) {
             Some(saved) => self.undo.push(saved),
             None => self.redo.clear(),
         }
     }
 
     /// Undoes or redoes; what it takes to reverse that in turn.
-    fn bring_back(&self, command: &str, saved: Saved, is_sure: bool) -> Option<Saved> {
+    fn bring_back(&self, command: &str, saved: &Saved, is_sure: bool) -> Option<Saved> {
         let (before, old) = (Photo::of(&self.repo), Ledger::of(&self.repo));
         let output = self.repo.run(&[command, "--yes", "--json"]);
         let (after, new) = (Photo::of(&self.repo), Ledger::of(&self.repo));
         if output.code != Some(0) {
             let may_refuse = !is_sure || !displaced(&saved.photo, &before).is_empty();
             assert!(may_refuse, "{command}: {output}");
+            assert_refusal(&output);
             unchanged((&before, &old), (&after, &new), &output);
             return None;
         }
@@ -227,7 +230,7 @@ impl World {
     fn refuses(&self, command: &str) {
         let (before, old) = (Photo::of(&self.repo), Ledger::of(&self.repo));
         let output = self.repo.run(&[command, "--yes"]);
-        assert_ne!(output.code, Some(0), "{command}: {output}");
+        assert_refusal(&output);
         let (after, new) = (Photo::of(&self.repo), Ledger::of(&self.repo));
         unchanged((&before, &old), (&after, &new), &output);
     }

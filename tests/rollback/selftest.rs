@@ -44,38 +44,28 @@ fn a_rollback_by_copying_is_accepted_and_any_fault_in_it_is_not() {
     }
     assert!(accepts(target, &before, &good));
     assert!(before.ignored.contains(&key("build/out.o")));
-    type Spoil = fn(&mut Photo);
-    let spoils: [Spoil; 14] = [
-        |photo| _ = photo.files.insert(key("src/lib.rs"), file("other")),
-        |photo| _ = photo.files.remove(&key("src/lib.rs")),
-        |photo| {
-            _ = photo
-                .files
-                .insert(key("fresh/work.txt"), file("fresh work\n"))
-        },
-        |photo| _ = photo.files.insert(key("run.sh"), file("#!/bin/sh\n")),
-        |photo| {
-            _ = photo
-                .files
-                .insert(key("link"), Item::Link("elsewhere".into()))
-        },
-        |photo| _ = photo.files.remove(&key("empty")),
-        |photo| _ = photo.files.insert(key("left"), Item::Dir { mode: 0o755 }),
-        |photo| _ = photo.files.insert(key("src"), Item::Dir { mode: 0o700 }),
-        |photo| _ = photo.files.remove(&key("build/out.o")),
-        |photo| {
-            _ = photo
-                .files
-                .insert(key("ignored.log"), file("ignored at one\n"))
-        },
-        |photo| _ = photo.index.pop(),
-        |photo| photo.head = "ref: refs/heads/other".into(),
-        |photo| _ = photo.refs.insert("refs/heads/other".into(), "1".into()),
-        |photo| {
+    let put = |photo: &mut Photo, path: &str, item: Item| _ = photo.files.insert(key(path), item);
+    let take = |photo: &mut Photo, path: &str| _ = photo.files.remove(&key(path));
+    let dir = |mode| Item::Dir { mode };
+    let spoils: [&dyn Fn(&mut Photo); 14] = [
+        &|photo| put(photo, "src/lib.rs", file("other")),
+        &|photo| take(photo, "src/lib.rs"),
+        &|photo| put(photo, "fresh/work.txt", file("fresh work\n")),
+        &|photo| put(photo, "run.sh", file("#!/bin/sh\n")),
+        &|photo| put(photo, "link", Item::Link("elsewhere".into())),
+        &|photo| take(photo, "empty"),
+        &|photo| put(photo, "left", dir(0o755)),
+        &|photo| put(photo, "src", dir(0o700)),
+        &|photo| take(photo, "build/out.o"),
+        &|photo| put(photo, "ignored.log", file("ignored at one\n")),
+        &|photo| _ = photo.index.pop(),
+        &|photo| photo.head = "ref: refs/heads/other".into(),
+        &|photo| _ = photo.refs.insert("refs/heads/other".into(), "1".into()),
+        &|photo| {
             photo
                 .states
                 .values_mut()
-                .for_each(|state| state["n"] = json!(9))
+                .for_each(|state| state["n"] = json!(9));
         },
     ];
     for (nth, spoil) in spoils.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::scene::Scene;
+use super::scene::{Scene, assert_refusal};
 use super::support::TestRepo;
 
 fn state(repo: &TestRepo) -> Value {
@@ -148,7 +148,9 @@ fn a_linked_file_is_not_written_through_a_link_that_leaves_the_work_tree() {
         let names: Vec<_> = fs::read_dir(&outside).unwrap().collect();
         assert_eq!(names.len(), 1, "{output}");
         // It could not be done as asked, so that is said; or the link was replaced by the file.
-        if output.code == Some(0) && output.stderr.is_empty() {
+        if output.code != Some(0) {
+            assert_refusal(&output);
+        } else if output.stderr.is_empty() {
             let meta = repo.path("run").symlink_metadata().unwrap();
             assert!(meta.is_dir(), "{output}");
             assert_eq!(read(&repo, "run/state.json")["n"], 1);

@@ -3,7 +3,7 @@
 //! `ROLLBACK_POINTS=all` tries every point instead of a few.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
@@ -188,10 +188,9 @@ impl Struck<'_> {
         let (before, after) = (&self.stage.before, &self.stage.after);
         let is_at = |photo: &Photo| photo.differences(&now).is_empty();
         match (remedy, output.code) {
-            (Remedy::Continue, Some(0)) => after.assert_same(&now, &what),
             (Remedy::Abort, Some(0)) => before.assert_same(&now, &what),
             (Remedy::Next, Some(0)) if is_at(before) => {}
-            (Remedy::Next, Some(0)) => after.assert_same(&now, &what),
+            (Remedy::Next | Remedy::Continue, Some(0)) => after.assert_same(&now, &what),
             (Remedy::Continue | Remedy::Abort, Some(_)) => {
                 // There was nothing to deal with.
                 assert!(!self.is_mixed(), "{what}");
@@ -273,7 +272,7 @@ pub fn trace(repo: &TestRepo, args: &[&str], ask: impl FnMut(&Point) -> Verdict)
     tracer::run(&command, &repo.root(), ask)
 }
 
-fn is_of_git(path: &PathBuf) -> bool {
+fn is_of_git(path: &Path) -> bool {
     path.iter().any(|part| part == ".git")
 }
 

@@ -106,6 +106,7 @@ fn start(command: &Command, outputs: &[File; 2]) -> Pid {
     );
     held.current_dir(command.get_current_dir().unwrap());
     let [stdout, stderr] = outputs.each_ref().map(|file| file.try_clone().unwrap());
+    #[allow(clippy::zombie_processes, reason = "whoever traces it waits for it")]
     let mut child = held
         .stdin(Stdio::piped())
         .stdout(stdout)
@@ -163,8 +164,6 @@ impl Tracer {
         match *verdict {
             Verdict::Go => {}
             Verdict::Kill => {
-                // Children first would do, but theirs are short lives: the tree goes with its root, which is their tracer's
-                // child, and what it started is asked for by name.
                 for victim in descendants(root) {
                     let _ = kill(victim, Signal::SIGKILL);
                 }
@@ -255,7 +254,7 @@ fn path_of(pid: Pid, dir: u64, name: u64) -> Option<PathBuf> {
     if name.is_absolute() {
         return Some(name);
     }
-    let dir = i32::try_from(dir.cast_signed()).unwrap_or(dir as u32 as i32);
+    let dir = u32::try_from(dir & 0xffff_ffff).unwrap().cast_signed();
     let above = if dir == libc::AT_FDCWD {
         fs::read_link(format!("/proc/{pid}/cwd")).ok()?
     } else {
