@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::Workspace;
 use crate::model::{CheckpointId, Entry, Manifest, Trigger};
 use crate::plan::retention::{Candidate, Caps, Policy, Protected, Protection, Rule, Verdict, plan};
+use crate::plan::rollback::{to_redo, to_undo};
 
 impl Workspace {
     /// The checkpoints that the settings' policy lets go.
@@ -60,22 +61,18 @@ fn candidate(entry: &Entry) -> Candidate<'_, &CheckpointId, Trigger> {
     }
 }
 
-/// The current checkpoint, and what the last rollback's undo would need.
+/// The current checkpoint, and what the next undo and the next redo would need.
 fn protected(manifest: &Manifest) -> Protected<&CheckpointId> {
     let mut protected = Protected::default();
     if let Some(current) = manifest.current() {
         protected.insert(&current.id, Protection::Current);
     }
-    if let Some(last) = manifest
-        .rollback_history
-        .iter()
-        .rev()
-        .find(|rollback| rollback.undone_at.is_none())
-    {
+    let history = &manifest.rollback_history;
+    for event in [to_undo(history), to_redo(history)].into_iter().flatten() {
         let needed = [
-            Some(&last.safety_checkpoint),
-            last.from_checkpoint.as_ref(),
-            Some(&last.to_checkpoint),
+            Some(&event.safety_checkpoint),
+            event.from_checkpoint.as_ref(),
+            Some(&event.to_checkpoint),
         ];
         for id in needed.into_iter().flatten() {
             if let Some(entry) = manifest.entry(id) {
