@@ -94,9 +94,17 @@ pub fn create(
 ) -> Result<CreateReport, Error> {
     let mut timings = Timings::start();
     let _lock = workspace.lock("cp-create")?;
-    let (session, session_started) = open_session(workspace, options.session.as_ref())?;
+    let Opened {
+        session,
+        manifest,
+        is_new: session_started,
+    } = open_session(workspace, options.session.as_ref())?;
     let recovered = workspace.recover(&session)?;
-    let mut manifest = workspace.store.load_manifest(&session)?;
+    // What was read is still so, unless something had to be recovered: the lock is held.
+    let mut manifest = match manifest.filter(|_| recovered.is_empty()) {
+        Some(manifest) => manifest,
+        None => workspace.store.load_manifest(&session)?,
+    };
     if !is_open(manifest.status) {
         return Err(Error::SessionEnded {
             session,
@@ -180,22 +188,27 @@ pub fn create(
     })
 }
 
+/// The session to work in.
+struct Opened {
+    session: SessionId,
+    /// Its manifest, where it was looked at already.
+    manifest: Option<Manifest>,
+    is_new: bool,
+}
+
 /// The session asked for, this work tree's own, or a new one named after the branch.
-fn open_session(
-    workspace: &Workspace,
-    wanted: Option<&SessionId>,
-) -> Result<(SessionId, bool), Error> {
+fn open_session(workspace: &Workspace, wanted: Option<&SessionId>) -> Result<Opened, Error> {
     let found = match workspace.find_session(wanted) {
         Ok(session) => Some(session),
         Err(Error::NoSession) => None,
         Err(error) => return Err(error),
     };
     if let Some(session) = found {
+        let manifest = workspace.store.load_manifest(&session).ok();
         let ended = wanted.is_none()
-            && workspace
-                .store
-                .load_manifest(&session)
-                .is_ok_and(|manifest| !is_open(manifest.status));
+            && manifest
+                .as_ref()
+                .is_some_and(|manifest| !is_open(manifest.status));
         if !ended {
             if workspace
                 .store
@@ -203,12 +216,20 @@ fn open_session(
             {
                 return Err(Error::OtherWorktree { session });
             }
-            return Ok((session, false));
+            return Ok(Opened {
+                session,
+                manifest,
+                is_new: false,
+            });
         }
     }
     let topic = workspace.topic_of_head()?;
     let manifest = workspace.begin_session(&topic, DEFAULT_WORKFLOW)?;
-    Ok((manifest.session_id, true))
+    Ok(Opened {
+        session: manifest.session_id.clone(),
+        manifest: Some(manifest),
+        is_new: true,
+    })
 }
 
 /// An id that neither the manifest nor a leftover of a killed process has.

@@ -5,6 +5,7 @@
 
 use super::Error;
 use super::hash::Kind;
+use super::reference::StagedRef;
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// Where HEAD points.
@@ -85,11 +86,21 @@ pub trait Backend: Send + std::marker::Sync {
     /// When the refs cannot be read.
     fn references(&self, prefix: &str) -> Result<Vec<(String, ObjectId)>, Error>;
 
+    /// Writes a ref that must not exist, without putting it in its place yet.
+    ///
+    /// # Errors
+    /// When it exists, or cannot be written.
+    fn stage_reference(&self, name: &str, id: ObjectId) -> Result<StagedRef, Error>;
+
     /// Creates a ref that must not exist.
     ///
     /// # Errors
     /// When it exists, or cannot be written.
-    fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error>;
+    fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
+        let staged = self.stage_reference(name, id)?;
+        staged.sync(sync)?;
+        staged.publish(sync)
+    }
 
     /// Deletes a ref that must point at `expected`; a missing one is fine.
     ///

@@ -34,6 +34,7 @@ mod pack_entry;
 mod pack_index;
 mod packed_refs;
 mod pool;
+pub mod reference;
 pub mod repack;
 pub mod rules;
 pub mod scan;

@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use super::hash::{Checksum, Kind, hash_object};
 pub use super::pack_entry::Spill;
@@ -20,6 +21,10 @@ use crate::model::object_id::{ObjectFormat, ObjectId};
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
 const TEMP_PACK: &str = "go-team-tmp-pack-";
 const TEMP_INDEX: &str = "go-team-tmp-idx-";
+/// What is in a `.keep` file of go-team's.
+const KEEP: &[u8] = b"go-team: a checkpoint is being published\n";
+/// No checkpoint takes that long to be published.
+const KEPT_TOO_LONG: Duration = Duration::from_secs(3600);
 
 struct Open {
     file: BufWriter<File>,
@@ -237,7 +242,7 @@ impl StagedPack {
     pub fn publish(self, permissions: u32) -> Result<Published, Error> {
         let place = |suffix: &str| self.dir.join(format!("{}.{suffix}", self.name));
         let keep = place("keep");
-        fs::write(&keep, b"go-team: a checkpoint is being published\n").at("write", &keep)?;
+        fs::write(&keep, KEEP).at("write", &keep)?;
         for ((file, from), to) in [(self.pack, place("pack")), (self.index, place("idx"))] {
             set_permissions(&file, permissions, &from)?;
             fs::rename(&from, &to).at("rename", &to)?;
@@ -304,8 +309,21 @@ pub fn clean_temps(repo: &super::open::Repo) -> Result<(), Error> {
         if name.starts_with(TEMP_PACK.as_bytes()) || name.starts_with(TEMP_INDEX.as_bytes()) {
             fs::remove_file(entry.path()).at("remove", entry.path())?;
         }
+        if name.ends_with(b".keep") && is_forgotten(&entry.path()) {
+            fs::remove_file(entry.path()).at("remove", entry.path())?;
+        }
     }
     Ok(())
+}
+
+/// Whether a `.keep` file is one of go-team's whose journal a power cut took.
+fn is_forgotten(keep: &Path) -> bool {
+    let age = keep
+        .metadata()
+        .and_then(|meta| meta.modified())
+        .ok()
+        .and_then(|time| time.elapsed().ok());
+    age.is_some_and(|age| age > KEPT_TOO_LONG) && fs::read(keep).is_ok_and(|text| text == KEEP)
 }
 
 /// Removes the `.keep` file of a pack; a missing one is fine.

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::hash::Kind;
@@ -50,7 +51,15 @@ impl OwnPacks {
     /// When the list cannot be written.
     pub fn add(&mut self, name: &str) -> Result<(), Error> {
         self.names.push(name.to_owned());
-        self.store()
+        // A line that a power cut tears is no name: that pack is left to git.
+        let mut options = fs::OpenOptions::new();
+        let line = format!("{name}\n");
+        options
+            .append(true)
+            .create(true)
+            .open(&self.list)
+            .and_then(|mut list| list.write_all(line.as_bytes()))
+            .at("write", &self.list)
     }
 
     fn store(&self) -> Result<(), Error> {
@@ -80,7 +89,11 @@ impl OwnPacks {
         while self.names.len() >= PILE {
             let dir = repo.pack_dir();
             let sizes = self.sizes(&dir);
+            let listed = self.names.len();
             self.names.retain(|name| sizes.contains_key(name));
+            if self.names.len() < listed {
+                self.store()?;
+            }
             let Some(pile) = pile(&self.names, &sizes) else {
                 break;
             };

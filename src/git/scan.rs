@@ -190,8 +190,7 @@ impl Scan {
             convert_print,
         }) = memory.0
         else {
-            // Freeing many nodes takes time that nobody has to wait for.
-            std::thread::spawn(|| drop(root));
+            free(root);
             return Ok(());
         };
         let cache = Cache {
@@ -203,13 +202,20 @@ impl Scan {
             root,
         };
         let stored = cache.store(&path, format);
-        std::thread::spawn(|| drop(cache));
+        free(cache.root);
         stored
     }
 
     pub(super) fn into_parts(self) -> (Dir, Vec<Stage>, PackWriter, ScanMemory) {
         let memory = ScanMemory(self.stale.then_some(self.memory));
         (self.root, self.conflicts, self.pack, memory)
+    }
+}
+
+/// Freeing many nodes takes time that nobody has to wait for; a thread for a few takes longer than they do.
+fn free(root: Dir) {
+    if root.dirs.len() + root.dirs.iter().map(|dir| dir.dirs.len()).sum::<usize>() > 100 {
+        std::thread::spawn(|| drop(root));
     }
 }
 

@@ -11,6 +11,7 @@ use super::hash::Kind;
 use super::node::Entry;
 use super::open::Repo;
 use super::pack::{Published, StagedPack};
+use super::reference::StagedRef;
 use super::scan::{Scan, ScanMemory};
 use super::sidecar::{Extras, IndexJson, Sidecar};
 use super::timings::Timings;
@@ -208,54 +209,105 @@ impl Committed {
         self.pack.name()
     }
 
-    /// Makes the content of the pack durable; nobody sees it yet.
+    /// Makes the content of the pack, or of its index, durable; nobody sees it yet. The two can be synced side by side.
     ///
     /// # Errors
     /// When the disk does not take it.
-    pub fn sync(&self, sync: Sync) -> Result<(), Error> {
-        if sync == Sync::Lazy {
-            return Ok(());
-        }
+    pub fn sync(&self, part: PackPart, sync: Sync) -> Result<(), Error> {
         let [pack, index] = self.pack.files();
-        let synced =
-            |(file, path): (&std::fs::File, &std::path::Path)| file.sync_all().at("sync", path);
-        std::thread::scope(|scope| {
-            let index = scope.spawn(|| synced(index));
-            synced(pack).and(index.join().expect("syncing a file does not panic"))
-        })
+        let (file, path) = match part {
+            PackPart::Objects => pack,
+            PackPart::Index => index,
+        };
+        match sync {
+            Sync::Durable => file.sync_all().at("sync", path),
+            Sync::Lazy => Ok(()),
+        }
     }
 
-    /// Makes the objects visible, then the ref. Afterwards the checkpoint is in the repository for good.
+    /// Writes the ref without putting it in its place, to be synced beside the pack.
     ///
     /// # Errors
-    /// When something cannot be written; the ref does not exist then.
+    /// When there is such a ref, or it cannot be written.
+    pub fn stage_reference(&self, repo: &Repo, reference: &str) -> Result<StagedRef, Error> {
+        repo.backend.stage_reference(reference, self.id)
+    }
+
+    /// Makes the objects visible. Their names are not durable before [`Visible::sync`].
+    ///
+    /// # Errors
+    /// When the pack cannot be put in its place.
+    pub fn publish(self, repo: &Repo) -> Result<Visible, Error> {
+        let Self {
+            id,
+            pack,
+            root,
+            conflicts,
+            memory,
+            ..
+        } = self;
+        let pack = pack.publish(0o444 | (repo.settings.shared_bits & 0o444))?;
+        Ok(Visible {
+            id,
+            pack,
+            root,
+            conflicts,
+            memory,
+        })
+    }
+}
+
+/// The two files of a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackPart {
+    /// The objects.
+    Objects,
+    /// Where they are.
+    Index,
+}
+
+/// A checkpoint commit that git can read and no ref holds yet.
+pub struct Visible {
+    id: ObjectId,
+    pack: Published,
+    root: super::node::Dir,
+    conflicts: Vec<super::index::Stage>,
+    memory: ScanMemory,
+}
+
+impl Visible {
+    /// Makes the names of the pack durable.
+    ///
+    /// # Errors
+    /// When the system cannot promise it.
+    pub fn sync(&self, repo: &Repo, sync: Sync) -> Result<(), Error> {
+        match sync {
+            Sync::Durable => super::sync_dir(&repo.pack_dir()),
+            Sync::Lazy => Ok(()),
+        }
+    }
+
+    /// Puts the ref in its place. Afterwards the checkpoint is in the repository for good.
+    ///
+    /// # Errors
+    /// When it cannot be put there; it does not exist then.
     pub fn publish(
         self,
-        repo: &Repo,
+        staged: StagedRef,
         reference: &str,
         sync: Sync,
     ) -> Result<PublishedSnapshot, Error> {
-        let mut timings = Timings::start();
-        let pack = self
-            .pack
-            .publish(0o444 | (repo.settings.shared_bits & 0o444))?;
-        if sync == Sync::Durable {
-            super::sync_dir(&repo.pack_dir())?;
-        }
-        timings.lap("publish objects");
-        repo.backend.create_reference(reference, self.id, sync)?;
-        timings.lap("publish ref");
+        staged.publish(sync)?;
         let anchor = Anchor {
             reference: reference.to_owned(),
             commit: self.id,
         };
         Ok(PublishedSnapshot {
-            pack,
+            pack: self.pack,
             root: self.root,
             conflicts: self.conflicts,
             memory: self.memory,
             anchor,
-            timings,
         })
     }
 }
@@ -267,8 +319,6 @@ pub struct PublishedSnapshot {
     conflicts: Vec<super::index::Stage>,
     memory: ScanMemory,
     anchor: Anchor,
-    /// Where the time went.
-    pub timings: Timings,
 }
 
 impl PublishedSnapshot {

@@ -62,6 +62,13 @@ impl Cache {
         let file = temporary.at("create temporary file in", dir)?;
         self.encode(file.as_file(), format)
             .at("write", file.path())?;
+        // ext4 writes a file to the disk at once when it is renamed over another. Nobody needs this one there: the two
+        // change places, and the old one goes with the temporary name.
+        let exchange = rustix::fs::RenameFlags::EXCHANGE;
+        let here = rustix::fs::CWD;
+        if rustix::fs::renameat_with(here, file.path(), here, path, exchange).is_ok() {
+            return Ok(());
+        }
         file.persist(path)
             .map_err(|error| error.error)
             .at("replace", path)?;
