@@ -123,17 +123,6 @@ pub trait Backend: Send + std::marker::Sync {
     /// Whether an object exists. Packs that came since the repository was opened need not be seen.
     fn exists(&self, id: &ObjectId) -> bool;
 
-    /// Writes a pack of existing objects, similar ones as deltas, into a directory. Each object may come with the name
-    /// it has in some tree. The pack's name is returned; nothing is synced.
-    ///
-    /// # Errors
-    /// When an object is missing or the pack cannot be written.
-    fn write_pack(
-        &self,
-        dir: &std::path::Path,
-        objects: &[(ObjectId, Option<&[u8]>)],
-    ) -> Result<String, Error>;
-
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;
 }

@@ -1,7 +1,7 @@
 //! The [`Backend`] over libgit2.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Backend, Head, Object};
@@ -154,31 +154,6 @@ impl Backend for Libgit2 {
             return false;
         };
         odb.exists_ext(oid, git2::OdbLookupFlags::NO_REFRESH)
-    }
-
-    fn write_pack(
-        &self,
-        dir: &Path,
-        objects: &[(ObjectId, Option<&[u8]>)],
-    ) -> Result<String, Error> {
-        let packing = |error: git2::Error| Error::git("write a pack", &error);
-        let repo = self.repo();
-        let mut builder = repo.packbuilder().map_err(packing)?;
-        for (id, name) in objects {
-            let name = name
-                .and_then(|name| std::str::from_utf8(name).ok())
-                .filter(|name| !name.contains('\0'));
-            builder.insert_object(oid(id)?, name).map_err(packing)?;
-        }
-        builder.write(dir, 0o444).map_err(packing)?;
-        let name = builder
-            .name()
-            .ok()
-            .flatten()
-            .ok_or_else(|| Error::Damaged {
-                what: "a pack without a name".into(),
-            })?;
-        Ok(format!("pack-{name}"))
     }
 
     fn size(&self, id: &ObjectId) -> Option<u64> {

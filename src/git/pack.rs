@@ -21,6 +21,8 @@ use crate::model::object_id::{ObjectFormat, ObjectId};
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
 const TEMP_PACK: &str = "go-team-tmp-pack-";
 const TEMP_INDEX: &str = "go-team-tmp-idx-";
+/// How long a pack's header is.
+const HEADER: u64 = 12;
 /// What is in a `.keep` file of go-team's.
 const KEEP: &[u8] = b"go-team: a checkpoint is being published\n";
 /// No checkpoint takes that long to be published.
@@ -121,7 +123,24 @@ impl PackWriter {
             return Ok(());
         }
         let entry = compress(kind, bytes);
-        self.append(id, entry.len() as u64, &mut entry.as_slice())
+        self.append(id, entry.len() as u64, &mut entry.as_slice())?;
+        Ok(())
+    }
+
+    /// Adds an object as a pack stores it; says where it begins.
+    ///
+    /// # Errors
+    /// When the pack cannot be written.
+    pub(super) fn add_entry(&self, id: ObjectId, entry: &[u8]) -> Result<u64, Error> {
+        let offset = self.offset();
+        self.append(id, entry.len() as u64, &mut &*entry)?;
+        Ok(offset)
+    }
+
+    /// Where the next object begins.
+    pub(super) fn offset(&self) -> u64 {
+        let state = self.state();
+        state.open.as_ref().map_or(HEADER, |open| open.offset)
     }
 
     /// Adds an object that was compressed by [`Spill`].
@@ -240,9 +259,14 @@ impl StagedPack {
     /// # Errors
     /// When the files cannot be put in place.
     pub fn publish(self, permissions: u32) -> Result<Published, Error> {
-        let place = |suffix: &str| self.dir.join(format!("{}.{suffix}", self.name));
-        let keep = place("keep");
+        let keep = self.dir.join(format!("{}.keep", self.name));
         fs::write(&keep, KEEP).at("write", &keep)?;
+        self.place(permissions)
+    }
+
+    /// Makes the pack visible. The directory is not synced here.
+    pub(super) fn place(self, permissions: u32) -> Result<Published, Error> {
+        let place = |suffix: &str| self.dir.join(format!("{}.{suffix}", self.name));
         for ((file, from), to) in [(self.pack, place("pack")), (self.index, place("idx"))] {
             set_permissions(&file, permissions, &from)?;
             fs::rename(&from, &to).at("rename", &to)?;
@@ -346,7 +370,7 @@ fn open(dir: &Path) -> Result<Open, Error> {
     Ok(Open {
         file,
         path,
-        offset: 12,
+        offset: HEADER,
     })
 }
 
