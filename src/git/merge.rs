@@ -12,7 +12,7 @@ use super::delta::Base;
 use super::hash::Kind;
 use super::open::Repo;
 use super::pack::{PackWriter, StagedPack};
-use super::pack_entry::{Stored, compress, delta_entry};
+use super::pack_entry::{Effort, Stored, compress, delta_entry};
 use super::pack_index::PackReader;
 use super::tree::{Mode, decode};
 use super::{Error, IoContext as _};
@@ -84,7 +84,7 @@ fn join(repo: &Repo, packs: &[PackReader], writer: &PackWriter) -> Result<(), Er
 
 fn whole(repo: &Repo, id: &ObjectId) -> Result<Vec<u8>, Error> {
     let Object { kind, bytes } = read(repo, id)?;
-    Ok(compress(kind, &bytes))
+    Ok(compress(kind, &bytes, Effort::Quick))
 }
 
 fn read(repo: &Repo, id: &ObjectId) -> Result<Object, Error> {
@@ -148,7 +148,7 @@ fn pack_anew(repo: &Repo, packs: &[PackReader], writer: &PackWriter) -> Result<(
         if window.front().is_some_and(|other| other.kind != kind) {
             window.clear();
         }
-        let whole = compress(kind, &item.object.bytes);
+        let whole = compress(kind, &item.object.bytes, Effort::Thorough);
         let best = smallest_delta(&window, &item.object.bytes, whole.len(), writer.offset());
         let (entry, depth) = best.unwrap_or((whole, 0));
         let offset = writer.add_entry(item.id, &entry)?;

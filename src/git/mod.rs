@@ -34,6 +34,7 @@ mod overrides;
 pub mod pack;
 mod pack_entry;
 mod pack_index;
+mod pack_keep;
 mod packed_refs;
 mod pool;
 pub mod reference;

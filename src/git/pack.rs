@@ -9,24 +9,21 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
 
 use super::hash::{Checksum, Kind, hash_object};
 pub use super::pack_entry::Spill;
-use super::pack_entry::compress;
+use super::pack_entry::{Effort, compress};
 use super::pack_index::{self, Slot};
+use super::pack_keep::{KEEP, release};
+pub use super::pack_keep::{clean_temps, release_in};
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
-const TEMP_PACK: &str = "go-team-tmp-pack-";
-const TEMP_INDEX: &str = "go-team-tmp-idx-";
+pub(super) const TEMP_PACK: &str = "go-team-tmp-pack-";
+pub(super) const TEMP_INDEX: &str = "go-team-tmp-idx-";
 /// How long a pack's header is.
 const HEADER: u64 = 12;
-/// What is in a `.keep` file of go-team's.
-const KEEP: &[u8] = b"go-team: a checkpoint is being published\n";
-/// No checkpoint takes that long to be published.
-const KEPT_TOO_LONG: Duration = Duration::from_secs(3600);
 
 struct Open {
     file: BufWriter<File>,
@@ -122,7 +119,7 @@ impl PackWriter {
         if self.dir.is_none() || self.contains(&id) {
             return Ok(());
         }
-        let entry = compress(kind, bytes);
+        let entry = compress(kind, bytes, Effort::Quick);
         self.append(id, entry.len() as u64, &mut entry.as_slice())?;
         Ok(())
     }
@@ -300,64 +297,6 @@ impl Published {
     /// When the `.keep` file cannot be removed.
     pub fn release(self) -> Result<(), Error> {
         release(&self.dir, &self.name)
-    }
-}
-
-/// Removes the `.keep` file that a killed writer left on a pack of this repository.
-///
-/// # Errors
-/// When the file is there and cannot be removed.
-pub fn release_in(repo: &super::open::Repo, name: &str) -> Result<(), Error> {
-    if !super::repack::is_pack_name(name) {
-        return Err(Error::Damaged {
-            what: format!("the name of a pack: {name:?}"),
-        });
-    }
-    release(&repo.pack_dir(), name)
-}
-
-/// Removes what killed processes left of packs they were writing. Only for the holder of the lock.
-///
-/// # Errors
-/// When the directory cannot be read or a file cannot be removed.
-pub fn clean_temps(repo: &super::open::Repo) -> Result<(), Error> {
-    let dir = repo.pack_dir();
-    let entries = match fs::read_dir(&dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.at("read", &dir)?,
-    };
-    for entry in entries {
-        let entry = entry.at("read", &dir)?;
-        let name = entry.file_name();
-        let name = name.as_encoded_bytes();
-        if name.starts_with(TEMP_PACK.as_bytes()) || name.starts_with(TEMP_INDEX.as_bytes()) {
-            fs::remove_file(entry.path()).at("remove", entry.path())?;
-        }
-        if name.ends_with(b".keep") && is_forgotten(&entry.path()) {
-            fs::remove_file(entry.path()).at("remove", entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether a `.keep` file is one of go-team's whose journal a power cut took.
-fn is_forgotten(keep: &Path) -> bool {
-    let age = keep
-        .metadata()
-        .and_then(|meta| meta.modified())
-        .ok()
-        .and_then(|time| time.elapsed().ok());
-    age.is_some_and(|age| age > KEPT_TOO_LONG) && fs::read(keep).is_ok_and(|text| text == KEEP)
-}
-
-/// Removes the `.keep` file of a pack; a missing one is fine.
-pub(super) fn release(dir: &Path, name: &str) -> Result<(), Error> {
-    let keep = dir.join(format!("{name}.keep"));
-    match fs::remove_file(&keep) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).at("remove", &keep)
-        }
-        _ => Ok(()),
     }
 }
 

@@ -12,8 +12,17 @@ use super::hash::Kind;
 use super::{Error, IoContext as _};
 use crate::model::object_id::ObjectFormat;
 
-/// Fast, and within a few per cent of git's default on source code.
-const LEVEL: Compression = Compression::new(2);
+/// How hard it is tried to make an object small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Somebody waits: fast, and within a tenth of git's default on source code.
+    Quick,
+    /// The object stays for long: as git does.
+    Thorough,
+}
+
+const QUICK: Compression = Compression::new(2);
+const THOROUGH: Compression = Compression::new(6);
 
 /// Compresses a large object into an unnamed file, so that it never is in memory whole.
 pub struct Spill(ZlibEncoder<BufWriter<File>>);
@@ -28,7 +37,7 @@ impl Spill {
         let mut file =
             BufWriter::new(tempfile::tempfile_in(dir).at("create temporary file in", dir)?);
         file.write_all(&entry_header(kind, size)).at("write", dir)?;
-        Ok(Self(ZlibEncoder::new(file, LEVEL)))
+        Ok(Self(ZlibEncoder::new(file, QUICK)))
     }
 
     /// Adds content.
@@ -55,7 +64,7 @@ const ON_ID: u8 = 7;
 
 thread_local! {
     /// Making room for a compressor takes longer than compressing a small object does.
-    static COMPRESSOR: RefCell<Compress> = RefCell::new(Compress::new(LEVEL, true));
+    static COMPRESSORS: [RefCell<Option<Compress>>; 2] = [const { RefCell::new(None) }; 2];
 }
 
 pub(super) fn entry_header(kind: Kind, size: u64) -> Vec<u8> {
@@ -77,22 +86,28 @@ fn header(number: u8, size: u64) -> Vec<u8> {
 }
 
 /// A whole entry in memory.
-pub(super) fn compress(kind: Kind, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn compress(kind: Kind, bytes: &[u8], effort: Effort) -> Vec<u8> {
     let mut entry = entry_header(kind, bytes.len() as u64);
-    deflate_to(&mut entry, bytes);
+    deflate_to(&mut entry, bytes, effort);
     entry
 }
 
 /// Compressed bytes, without a header.
 pub(super) fn deflate(bytes: &[u8]) -> Vec<u8> {
     let mut deflated = Vec::new();
-    deflate_to(&mut deflated, bytes);
+    deflate_to(&mut deflated, bytes, Effort::Thorough);
     deflated
 }
 
-fn deflate_to(out: &mut Vec<u8>, bytes: &[u8]) {
+fn deflate_to(out: &mut Vec<u8>, bytes: &[u8], effort: Effort) {
     out.reserve(bytes.len() / 2 + 64);
-    COMPRESSOR.with_borrow_mut(|compressor| {
+    let (nth, level) = match effort {
+        Effort::Quick => (0, QUICK),
+        Effort::Thorough => (1, THOROUGH),
+    };
+    COMPRESSORS.with(|compressors| {
+        let mut compressor = compressors[nth].borrow_mut();
+        let compressor = compressor.get_or_insert_with(|| Compress::new(level, true));
         compressor.reset();
         loop {
             let done = usize::try_from(compressor.total_in()).expect("less than what is in memory");
@@ -214,7 +229,7 @@ mod tests {
                 );
             }
         }
-        let whole = compress(Kind::Blob, &[b'x'; 5000]);
+        let whole = compress(Kind::Blob, &[b'x'; 5000], Effort::Quick);
         let stored = Stored::parse(whole.clone(), ObjectFormat::Sha1);
         assert_eq!(
             stored,
