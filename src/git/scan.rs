@@ -10,7 +10,7 @@ use rustix::fs::{Mode as OpenMode, OFlags};
 use super::cache::{Anchor, Cache};
 use super::content::Reader;
 use super::index::{self, IndexView, Stage};
-use super::node::{Dir, File};
+use super::node::{Dir, join};
 use super::open::Repo;
 use super::pack::PackWriter;
 use super::rules::{Capture, Rules};
@@ -251,9 +251,12 @@ fn distrust(dir: &mut Dir) {
 /// The tracked ignore and attribute files, which count even when they are not on disk.
 fn controls_of_nodes(root: &Dir) -> Vec<index::Control> {
     let mut controls = Vec::new();
-    root.for_each_file(&mut Vec::new(), &mut |path: &[u8], file: &File| {
-        if let Some(facts) = &file.index {
-            controls.extend(index::Control::of(path, facts));
+    root.walk(&mut Vec::new(), &mut |path, dir| {
+        let tracked = dir.files.iter().filter(|file| file.index.is_some());
+        for file in tracked.filter(|file| file.name.starts_with(b".git")) {
+            if let Some(facts) = &file.index {
+                controls.extend(index::Control::of(&join(path, &file.name), facts));
+            }
         }
     });
     controls.sort_unstable_by(|a, b| a.path.cmp(&b.path));

@@ -204,10 +204,10 @@ mod tests {
             root: Dir {
                 tree: Some(id(2)),
                 trusted: true,
-                controls: [Some(stamp), None],
+                controls: [Some(Box::new(stamp)), None],
                 files: vec![
                     file(b"a", plain, Disk::AsTree),
-                    file(b"b\xff", None, Disk::Raw(entry)),
+                    file(b"b\xff", None, Disk::Raw(Box::new(entry))),
                     file(
                         b"c",
                         Some(IndexFacts { entry, flags: 3 }),
