@@ -66,7 +66,9 @@ impl Cache {
         // change places, and the old one goes with the temporary name.
         let exchange = rustix::fs::RenameFlags::EXCHANGE;
         let here = rustix::fs::CWD;
-        if rustix::fs::renameat_with(here, file.path(), here, path, exchange).is_ok() {
+        if path.symlink_metadata().is_ok_and(|old| old.is_file())
+            && rustix::fs::renameat_with(here, file.path(), here, path, exchange).is_ok()
+        {
             return Ok(());
         }
         file.persist(path)
