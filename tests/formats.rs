@@ -185,6 +185,10 @@ fn a_manifest() {
         }
     });
     manifest.rollback_history.push(RollbackRecord {
+        branches: Vec::new(),
+        kind: go_team::model::RollbackKind::Rollback,
+        paths: Vec::new(),
+        reverses: None,
         from_checkpoint: Some(ids[2].clone()),
         from_step: Some(3),
         id: rollback,

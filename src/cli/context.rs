@@ -11,7 +11,7 @@ use super::global::GlobalArgs;
 use super::output::Output;
 use super::progress;
 use crate::engine::open::{OpenOptions, WideWorkTree, open};
-use crate::engine::{Clock, Error, Progress, Workspace};
+use crate::engine::{Clock, Error, Marks, Progress, Workspace};
 use crate::model::SessionId;
 use crate::render::Render;
 use crate::render::style::Verbosity;
@@ -26,6 +26,7 @@ pub(super) struct Context {
     /// Where relative paths begin.
     pub start: PathBuf,
     output: Output,
+    no_input: bool,
     wide: WideWorkTree,
     clock: Clock,
 }
@@ -46,6 +47,7 @@ impl Context {
             session: session.map_err(Failure::from)?,
             start: start(global.directory)?,
             output,
+            no_input: global.no_input,
             wide,
             clock: clock()?,
         })
@@ -73,6 +75,24 @@ impl Context {
         self.output.is_json()
     }
 
+    /// Whether the user said `--force`.
+    pub(super) fn is_forced(&self) -> bool {
+        self.wide == WideWorkTree::Accept
+    }
+
+    /// Whether somebody is there who can be asked.
+    pub(super) fn may_ask(&self) -> bool {
+        !self.no_input
+            && !self.is_json()
+            && std::io::IsTerminal::is_terminal(&std::io::stdin())
+            && std::io::IsTerminal::is_terminal(&std::io::stderr())
+    }
+
+    /// How stderr looks.
+    pub(super) fn stderr(&self) -> &crate::render::Style {
+        self.output.stderr()
+    }
+
     /// How much is said.
     pub(super) fn verbosity(&self) -> Verbosity {
         self.output.verbosity()
@@ -81,6 +101,11 @@ impl Context {
     /// Does work that may take long, with signs of life on a terminal.
     pub(super) fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
         progress::watch(&self.output, work)
+    }
+
+    /// As [`Context::watch`], for work that looks at files and then changes them.
+    pub(super) fn watch_walk<T>(&self, marks: &Marks, work: impl FnOnce(&Progress) -> T) -> T {
+        progress::watch_walk(&self.output, Some(marks), work)
     }
 
     /// Notes a failed operation in the session's log before it is reported.

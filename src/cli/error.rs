@@ -121,6 +121,7 @@ impl From<Error> for Failure {
             Error::NoSession => fail("no-session", Exit::NotFound)
                 .hint("go-team start TOPIC")
                 .hint("go-team cp-create begins one by itself"),
+            Error::Rollback(error) => super::rollback_error::of_rollback(error, message),
             Error::SessionEnded { .. } => {
                 fail("session-ended", Exit::Failure).hint("go-team start TOPIC begins another one")
             }
@@ -161,6 +162,16 @@ fn of_git(error: &git::Error, message: String) -> Failure {
         git::Error::Damaged { .. } => {
             return Failure::new("repository-damaged", Exit::Failure, message)
                 .hint("git fsck says what is missing or broken");
+        }
+        git::Error::Touched { .. } => {
+            return Failure::new("changed-meanwhile", Exit::Failure, message)
+                .hint("nothing of it was overwritten; run the command again");
+        }
+        git::Error::Locked { path } => {
+            return Failure::new("git-lock", Exit::Busy, message).hint(format!(
+                "wait for that command; if none runs, remove the lock: rm {}",
+                path.display()
+            ));
         }
         git::Error::RefExists { .. } | git::Error::RefMoved { .. } => "ref-moved",
         git::Error::Convert { .. } => "conversion",

@@ -8,6 +8,7 @@
     reason = "comments on arguments are the help that users read, where a backtick is noise"
 )]
 
+mod confirm;
 mod context;
 mod create;
 mod error;
@@ -16,9 +17,12 @@ mod input;
 mod list;
 mod output;
 mod progress;
+mod rollback;
+mod rollback_error;
 mod session_info;
 mod sessions;
 mod show;
+mod signals;
 mod start;
 mod state;
 mod status;
@@ -55,6 +59,10 @@ enum Command {
     List(list::ListArgs),
     #[command(name = "cp-show")]
     Show(show::ShowArgs),
+    #[command(visible_alias = "restore")]
+    Rollback(rollback::RollbackArgs),
+    Undo(rollback::UndoArgs),
+    Redo(rollback::RedoArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
 }
@@ -69,6 +77,9 @@ impl Command {
             Self::Create(_) => "cp-create",
             Self::List(_) => "cp-list",
             Self::Show(_) => "cp-show",
+            Self::Rollback(_) => "rollback",
+            Self::Undo(_) => "undo",
+            Self::Redo(_) => "redo",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -82,6 +93,9 @@ impl Command {
             Self::Create(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Show(args) => args.run(context),
+            Self::Rollback(args) => args.run(context),
+            Self::Undo(args) => args.run(context),
+            Self::Redo(args) => args.run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }

@@ -1,6 +1,6 @@
 //! Signs of life while a scan takes long.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::Output;
-use crate::engine::Progress;
+use crate::engine::{Marks, Progress};
 
 /// Nothing is shown before this.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -17,6 +17,15 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Does the work; shows how far it has come if it takes long and somebody watches.
 pub(super) fn watch<T>(output: &Output, work: impl FnOnce(&Progress) -> T) -> T {
+    watch_walk(output, None, work)
+}
+
+/// The same for work that looks at files and then changes them.
+pub(super) fn watch_walk<T>(
+    output: &Output,
+    marks: Option<&Marks>,
+    work: impl FnOnce(&Progress) -> T,
+) -> T {
     let progress = Progress::default();
     if !output.shows_progress() {
         return work(&progress);
@@ -24,14 +33,14 @@ pub(super) fn watch<T>(output: &Output, work: impl FnOnce(&Progress) -> T) -> T 
     thread::scope(|scope| {
         let (done, ended) = mpsc::channel::<()>();
         let progress = &progress;
-        scope.spawn(move || show(progress, &ended));
+        scope.spawn(move || show(progress, marks, &ended));
         let result = work(progress);
         drop(done);
         result
     })
 }
 
-fn show(progress: &Progress, ended: &mpsc::Receiver<()>) {
+fn show(progress: &Progress, marks: Option<&Marks>, ended: &mpsc::Receiver<()>) {
     if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
         return;
     }
@@ -42,7 +51,14 @@ fn show(progress: &Progress, ended: &mpsc::Receiver<()>) {
     loop {
         let looked_at = progress.files.load(Ordering::Relaxed);
         let read = progress.read.load(Ordering::Relaxed);
-        spinner.set_message(format!("{looked_at} files looked at, {read} read"));
+        let walked = marks.map(|marks| {
+            let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
+            (count(&marks.done), count(&marks.total))
+        });
+        spinner.set_message(match walked {
+            Some((done, total)) if total > 0 => format!("{done} of {total} files restored"),
+            _ => format!("{looked_at} files looked at, {read} read"),
+        });
         spinner.tick();
         if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
             break;

@@ -11,14 +11,14 @@ use super::recover::Recovered;
 use super::session::{DEFAULT_WORKFLOW, is_open};
 use super::{Error, Workspace};
 use crate::git::sidecar::{NestedPath, SkippedPath};
-use crate::git::snapshot::{Committed, reference_of};
+use crate::git::snapshot::{Committed, Snapshot, reference_of};
 use crate::git::timings::Timings;
 use crate::git::walk::Progress;
 use crate::model::journal::CreateJournal;
 use crate::model::path_text::quote_path;
 use crate::model::{
-    self, CheckpointId, Entry, GitSnapshot, Journal, Manifest, Record, RecordDraft, SessionId,
-    State, Trigger,
+    self, CheckpointId, Entry, GitSnapshot, Journal, Manifest, ObjectId, Record, RecordDraft,
+    SessionId, State, Trigger,
 };
 
 /// Whether files are captured.
@@ -92,7 +92,7 @@ pub fn create(
     options: &CreateOptions,
     progress: &Progress,
 ) -> Result<CreateReport, Error> {
-    let mut timings = Timings::start();
+    let timings = Timings::start();
     let _lock = workspace.lock("cp-create")?;
     let Opened {
         session,
@@ -101,7 +101,7 @@ pub fn create(
     } = open_session(workspace, options.session.as_ref())?;
     let recovered = workspace.recover(&session)?;
     // What was read is still so, unless something had to be recovered: the lock is held.
-    let mut manifest = match manifest.filter(|_| recovered.is_empty()) {
+    let manifest = match manifest.filter(|_| recovered.is_empty()) {
         Some(manifest) => manifest,
         None => workspace.store.load_manifest(&session)?,
     };
@@ -111,81 +111,135 @@ pub fn create(
             status: manifest.status,
         });
     }
-    let mut warnings = Vec::new();
-    let parent = Parent::of(workspace, &manifest, &mut warnings);
-    let inputs = Inputs::gather(workspace, options, &manifest, &parent)?;
-    let now = workspace.clock.now();
-    let id = fresh_id(workspace, &manifest, &inputs, now)?;
-    timings.lap("open session");
+    let making = Making {
+        workspace,
+        options,
+        snapshot: None,
+        holds: &[],
+        retention: Retention::Apply,
+    };
+    let mut report = making.make(manifest, progress, timings)?;
+    report.session_started = session_started;
+    report.recovered = recovered;
+    Ok(report)
+}
 
-    let mut draft = inputs.draft(&manifest, &parent, id, now);
-    let made = match options.files {
-        Files::RecordOnly => None,
-        Files::Capture => Some(Captured::take(
+/// Whether old checkpoints go when a new one comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retention {
+    /// By the policy.
+    Apply,
+    /// Not now.
+    Suspend,
+}
+
+/// The making of a checkpoint in a session that is open. The lock is held.
+pub(super) struct Making<'a> {
+    pub workspace: &'a Workspace,
+    pub options: &'a CreateOptions,
+    /// Files, index and HEAD, where they have been looked at already.
+    pub snapshot: Option<Snapshot>,
+    /// Commits that the checkpoint keeps from being collected, beside its own.
+    pub holds: &'a [ObjectId],
+    pub retention: Retention,
+}
+
+impl Making<'_> {
+    /// Makes it.
+    pub fn make(
+        self,
+        mut manifest: Manifest,
+        progress: &Progress,
+        mut timings: Timings,
+    ) -> Result<CreateReport, Error> {
+        let Self {
             workspace,
-            &mut draft,
-            &parent,
-            progress,
-            &mut timings,
-        )?),
-    };
-    let unchanged = made.as_ref().is_some_and(|made| made.unchanged);
-    let (skipped, nested) = made.as_ref().map_or_else(Default::default, |made| {
-        (made.skipped.clone(), made.nested.clone())
-    });
-    let growth = made.as_ref().map_or((0, 0), |made| made.committed.totals);
-    let record = draft.seal();
+            options,
+            snapshot,
+            holds,
+            retention,
+        } = self;
+        let session = manifest.session_id.clone();
+        let mut warnings = Vec::new();
+        let parent = Parent::of(workspace, &manifest, &mut warnings);
+        let inputs = Inputs::gather(workspace, options, &manifest, &parent)?;
+        let now = workspace.clock.now();
+        let id = fresh_id(workspace, &manifest, &inputs, now)?;
+        timings.lap("open session");
 
-    manifest.append(&record)?;
-    let dropped = workspace.retention(&manifest, now);
-    let pruned: Vec<Entry> = manifest.prune(&dropped);
-    let mut state = record.state.clone();
-    state.maintain_checkpoint(
-        manifest.current_checkpoint.as_ref(),
-        manifest.checkpoints().len(),
-        record.created_at,
-    );
-    state.maintain_rollbacks(&manifest.rollback_history);
-    let journal = Journal::Create(CreateJournal {
-        session: session.clone(),
-        checkpoint: record.id.clone(),
-        keep: made
-            .as_ref()
-            .map(|made| made.committed.pack_name().to_owned()),
-        prune: dropped.into_iter().collect(),
-        started_at: now,
-    });
-    let publication = Publication {
-        record: &record,
-        manifest: &manifest,
-        state: &state,
-        journal: &journal,
-    };
-    let committed = made.map(|made| made.committed);
-    let published = match publication.run(workspace, committed, &mut timings) {
-        Ok(published) => published,
-        Err(error) => {
-            // Whatever this cannot clean up, the journal lets the next command clean up.
-            let _ = workspace.recover(&session);
-            return Err(error);
-        }
-    };
-    // The checkpoint is complete and durable: nothing below can take it back.
-    workspace.finish(&session, &pruned, published, &mut warnings, &mut timings);
-    let pruned = pruned.into_iter().map(|entry| entry.id).collect();
-    Ok(CreateReport {
-        record,
-        manifest,
-        session_started,
-        unchanged,
-        skipped,
-        nested,
-        warnings,
-        pruned,
-        recovered,
-        growth,
-        timings: timings.laps().to_vec(),
-    })
+        let mut draft = inputs.draft(&manifest, &parent, id, now);
+        let made = match options.files {
+            Files::RecordOnly => None,
+            Files::Capture => Some(Captured::take(
+                workspace,
+                &mut draft,
+                &parent,
+                (snapshot, holds),
+                progress,
+                &mut timings,
+            )?),
+        };
+        let unchanged = made.as_ref().is_some_and(|made| made.unchanged);
+        let (skipped, nested) = made.as_ref().map_or_else(Default::default, |made| {
+            (made.skipped.clone(), made.nested.clone())
+        });
+        let growth = made.as_ref().map_or((0, 0), |made| made.committed.totals);
+        let record = draft.seal();
+
+        manifest.append(&record)?;
+        let dropped = match retention {
+            Retention::Apply => workspace.retention(&manifest, now),
+            Retention::Suspend => std::collections::BTreeSet::new(),
+        };
+        let pruned: Vec<Entry> = manifest.prune(&dropped);
+        let mut state = record.state.clone();
+        state.maintain_checkpoint(
+            manifest.current_checkpoint.as_ref(),
+            manifest.checkpoints().len(),
+            record.created_at,
+        );
+        state.maintain_rollbacks(&manifest.rollback_history);
+        let journal = Journal::Create(CreateJournal {
+            session: session.clone(),
+            checkpoint: record.id.clone(),
+            keep: made
+                .as_ref()
+                .map(|made| made.committed.pack_name().to_owned()),
+            prune: dropped.into_iter().collect(),
+            started_at: now,
+        });
+        let publication = Publication {
+            record: &record,
+            manifest: &manifest,
+            state: &state,
+            journal: &journal,
+        };
+        let committed = made.map(|made| made.committed);
+        let published = match publication.run(workspace, committed, &mut timings) {
+            Ok(published) => published,
+            Err(error) => {
+                // Whatever this cannot clean up, the journal lets the next command clean up.
+                let _ = workspace.recover(&session);
+                return Err(error);
+            }
+        };
+        // The checkpoint is complete and durable: nothing below can take it back.
+        workspace.finish(&session, &pruned, published, &mut warnings, &mut timings);
+        let pruned = pruned.into_iter().map(|entry| entry.id).collect();
+        Ok(CreateReport {
+            record,
+            manifest,
+            session_started: false,
+            unchanged,
+            skipped,
+            nested,
+            warnings,
+            pruned,
+            recovered: Vec::new(),
+            growth,
+            timings: timings.laps().to_vec(),
+        })
+    }
 }
 
 /// The session to work in.
@@ -274,11 +328,15 @@ impl Captured {
         workspace: &Workspace,
         draft: &mut RecordDraft,
         parent: &Parent,
+        (taken, holds): (Option<Snapshot>, &[ObjectId]),
         progress: &Progress,
         timings: &mut Timings,
     ) -> Result<Self, Error> {
         let repo = &workspace.repo;
-        let snapshot = workspace.snapshot(progress)?;
+        let snapshot = match taken {
+            Some(snapshot) => snapshot,
+            None => workspace.snapshot(progress)?,
+        };
         timings.include(snapshot.timings().clone());
         let base = parent.tree.or(snapshot.head_tree);
         let changes = snapshot.changes_since(repo, base)?;
@@ -306,6 +364,7 @@ impl Captured {
             &message(draft),
             &workspace.signature(),
             draft.created_at,
+            holds,
         )?;
         timings.lap("write pack");
         draft.git.commit_hash = Some(committed.id);

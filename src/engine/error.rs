@@ -42,6 +42,9 @@ pub enum Error {
     /// The work tree has no session.
     #[error("this work tree has no session yet")]
     NoSession,
+    /// A rollback was refused, or did not come to its end.
+    #[error(transparent)]
+    Rollback(#[from] super::rollback::RollbackError),
     /// The session's end was recorded.
     #[error("session {session} is {status}")]
     SessionEnded {

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use serde_json::Value;
 
 use super::{Error, Workspace};
+use crate::git::rules::Capture;
 use crate::git::walk::Progress;
 use crate::git::{scan, snapshot::Snapshot};
 use crate::model::json::Limits;
@@ -102,9 +103,44 @@ impl Workspace {
         self.scan(scan::Objects::Name, progress)
     }
 
+    /// As [`Workspace::snapshot`], with some ignored paths captured too.
+    ///
+    /// # Errors
+    /// When the work tree cannot be read.
+    pub(super) fn snapshot_with(
+        &self,
+        paths: &[Vec<u8>],
+        progress: &Progress,
+    ) -> Result<Snapshot, Error> {
+        let mut capture = self.capture();
+        let texts = paths
+            .iter()
+            .filter_map(|path| std::str::from_utf8(path).ok());
+        let patterns = texts.map(|path| format!("/{}", super::workspace::escape_pattern(path)));
+        capture.include.extend(patterns);
+        self.scan_with(&capture, scan::Objects::Keep, progress)
+    }
+
+    /// Files, index and HEAD as they are now, to be compared; what was seen may be remembered.
+    ///
+    /// # Errors
+    /// When the work tree cannot be read.
+    pub(super) fn check(&self, progress: &Progress) -> Result<Snapshot, Error> {
+        self.scan(scan::Objects::Check, progress)
+    }
+
     fn scan(&self, objects: scan::Objects, progress: &Progress) -> Result<Snapshot, Error> {
+        self.scan_with(&self.capture(), objects, progress)
+    }
+
+    fn scan_with(
+        &self,
+        capture: &Capture,
+        objects: scan::Objects,
+        progress: &Progress,
+    ) -> Result<Snapshot, Error> {
         let options = scan::ScanOptions {
-            capture: &self.capture(),
+            capture,
             cache: &self.stat_cache(),
             scratch: &self.store.layout().worktree(&self.worktree),
             objects,

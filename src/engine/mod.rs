@@ -14,6 +14,7 @@ pub mod open;
 mod publish;
 pub mod recover;
 mod retention;
+pub mod rollback;
 pub mod session;
 pub mod session_info;
 pub mod sessions;
@@ -25,6 +26,7 @@ pub mod summary;
 mod tidy;
 pub mod workspace;
 
+pub use crate::git::restore::Marks;
 pub use crate::git::walk::Progress;
 pub use clock::Clock;
 pub use error::Error;

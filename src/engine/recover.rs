@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Error, Workspace};
 use crate::git::snapshot::{reference_of, retract};
-use crate::model::{CheckpointId, Journal, Manifest, SessionId};
+use crate::model::{CheckpointId, Journal, Manifest, RollbackId, SessionId};
 use crate::store;
 
 /// Something that was unfinished and is not any more.
@@ -15,6 +15,13 @@ pub enum Recovered {
     Completed {
         /// The checkpoint.
         checkpoint: CheckpointId,
+    },
+    /// A rollback had been interrupted and is complete now.
+    RolledBack {
+        /// The rollback.
+        rollback: RollbackId,
+        /// The checkpoint that is current now.
+        to: CheckpointId,
     },
     /// A checkpoint had not been completed, was never acknowledged, and is gone.
     Retracted {
@@ -29,6 +36,9 @@ impl Workspace {
     /// # Errors
     /// When the journal cannot be read.
     pub fn unfinished(&self, session: &SessionId) -> Result<Option<Journal>, Error> {
+        if let Some(journal) = self.store.load_rollback_journal(session)? {
+            return Ok(Some(Journal::Rollback(Box::new(journal))));
+        }
         Ok(self.store.load_journal(session)?)
     }
 
@@ -73,6 +83,13 @@ impl Workspace {
     /// # Errors
     /// When that fails; it can be tried again.
     pub fn recover(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
+        let mut recovered = self.recover_create(session)?;
+        recovered.extend(self.recover_rollback(session)?);
+        Ok(recovered)
+    }
+
+    /// The same for checkpoints alone.
+    pub(super) fn recover_create(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
         self.store.clean_work_temps(&self.worktree)?;
         self.store.clean_temps(Some(session))?;
         crate::git::pack::clean_temps(&self.repo)?;
@@ -81,6 +98,7 @@ impl Workspace {
             return Ok(Vec::new());
         };
         let recovered = match &journal {
+            Journal::Rollback(_) => return Ok(Vec::new()),
             Journal::Create(create) => {
                 let manifest = self.store.load_manifest(session)?;
                 let checkpoint = create.checkpoint.clone();

@@ -109,7 +109,7 @@ impl Workspace {
 }
 
 /// A path as a pattern that matches it alone.
-fn escape_pattern(path: &str) -> String {
+pub(super) fn escape_pattern(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len());
     for letter in path.chars() {
         if matches!(letter, '*' | '?' | '[' | '\\' | ' ') {

@@ -54,6 +54,15 @@ pub struct Object {
     pub bytes: Vec<u8>,
 }
 
+/// A commit of the user's, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitLine {
+    /// The commit.
+    pub id: ObjectId,
+    /// The first line of its message.
+    pub summary: String,
+}
+
 /// How hard a write tries to reach the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
@@ -122,6 +131,18 @@ pub trait Backend: Send + std::marker::Sync {
 
     /// Whether an object exists. Packs that came since the repository was opened need not be seen.
     fn exists(&self, id: &ObjectId) -> bool;
+
+    /// The commits that can be reached from `tip` and not from `hidden`, newest first: the first so many, and how many
+    /// there are.
+    ///
+    /// # Errors
+    /// When history cannot be read.
+    fn commits(
+        &self,
+        tip: ObjectId,
+        hidden: Option<ObjectId>,
+        most: usize,
+    ) -> Result<(Vec<CommitLine>, usize), Error>;
 
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;

@@ -168,7 +168,9 @@ impl Reader<'_> {
             (blob, _) => blob?,
         };
         let id = hash_object(format, Kind::Blob, &blob)?;
+        // Where no program is asked, the bytes themselves are kept: a checkout may one day convert differently.
         let exact = known.fixed.is_none_or(|fixed| fixed == id)
+            && (blob == bytes || conversion.has_program())
             && lane
                 .converter
                 .smudge(conversion, path, &blob)

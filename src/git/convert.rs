@@ -42,6 +42,11 @@ impl Conversion {
         lines: AttributesDigest::Binary,
         ident: false,
     };
+
+    /// Whether a filter program has a say.
+    pub(super) fn has_program(&self) -> bool {
+        self.program.is_some()
+    }
 }
 
 /// Converts content; one per thread.

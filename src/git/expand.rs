@@ -12,12 +12,25 @@ use crate::model::object_id::ObjectId;
 
 /// git does the same when it meets such a directory; what is in it is then compared file by file.
 pub(super) fn expand(state: &mut gix_index::State, repo: &Repo) -> Result<(), Error> {
+    expand_where(state, repo, &|path| is_dir(repo, path))
+}
+
+/// The same for all such directories, on disk or not.
+pub(super) fn expand_all(state: &mut gix_index::State, repo: &Repo) -> Result<(), Error> {
+    expand_where(state, repo, &|_| true)
+}
+
+fn expand_where(
+    state: &mut gix_index::State,
+    repo: &Repo,
+    is_meant: &dyn Fn(&[u8]) -> bool,
+) -> Result<(), Error> {
     let whole: Vec<(Vec<u8>, ObjectId)> = state
         .entries()
         .iter()
         .filter(|entry| entry.mode == EntryMode::DIR)
         .map(|entry| (entry.path(state).to_vec(), entry.id))
-        .filter(|(path, _)| is_dir(repo, path))
+        .filter(|(path, _)| is_meant(path))
         .filter_map(|(path, id)| Some((path, ObjectId::from_bytes(id.as_bytes()).ok()?)))
         .collect();
     if whole.is_empty() {

@@ -197,7 +197,8 @@ fn without_trailing_spaces(line: &[u8]) -> &[u8] {
 /// The ignore files that hold for one directory, kept while paths of the same directory are asked for.
 #[derive(Clone)]
 pub(super) struct Levels {
-    work_dir: Arc<PathBuf>,
+    /// Where ignore files are read from; none when they come from a tree alone.
+    work_dir: Option<Arc<PathBuf>>,
     /// The lists outside the work tree, the weaker one first.
     globals: Arc<Vec<Patterns>>,
     fold: bool,
@@ -216,9 +217,9 @@ struct Level {
 type FromIndex<'f> = dyn Fn(&[u8]) -> Option<Vec<u8>> + 'f;
 
 impl Levels {
-    pub fn new(work_dir: PathBuf, globals: Vec<Patterns>, fold: bool) -> Self {
+    pub fn new(work_dir: Option<PathBuf>, globals: Vec<Patterns>, fold: bool) -> Self {
         Self {
-            work_dir: Arc::new(work_dir),
+            work_dir: work_dir.map(Arc::new),
             globals: Arc::new(globals),
             fold,
             stack: Vec::new(),
@@ -286,9 +287,11 @@ impl Levels {
         let mut path = dir.to_vec();
         super::node::push(&mut path, b".gitignore");
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(self.work_dir.join(as_path(&path)), flags, Mode::empty());
-        let bytes = match opened {
-            Ok(file) => {
+        let open = |dir: &Arc<PathBuf>| {
+            rustix::fs::open(dir.join(as_path(&path)), flags, Mode::empty()).ok()
+        };
+        let bytes = match self.work_dir.as_ref().and_then(open) {
+            Some(file) => {
                 let file = std::fs::File::from(file);
                 let meta = file.metadata().ok()?;
                 if !meta.is_file() || meta.len() > MAX_FILE {
@@ -298,7 +301,7 @@ impl Levels {
                 (&file).take(MAX_FILE).read_to_end(&mut bytes).ok()?;
                 bytes
             }
-            Err(_) => from_index(&path)?,
+            None => from_index(&path)?,
         };
         Some(Arc::new(Patterns::parse(dir, &bytes)))
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Backend, Head, Object};
+use super::backend::{Backend, CommitLine, Head, Object};
 use super::hash::Kind;
 use super::packed_refs::PackedRefs;
 use super::reference::StagedRef;
@@ -154,6 +154,37 @@ impl Backend for Libgit2 {
             return false;
         };
         odb.exists_ext(oid, git2::OdbLookupFlags::NO_REFRESH)
+    }
+
+    fn commits(
+        &self,
+        tip: ObjectId,
+        hidden: Option<ObjectId>,
+        most: usize,
+    ) -> Result<(Vec<CommitLine>, usize), Error> {
+        let walking = |error: git2::Error| Error::git("read history", &error);
+        let repo = self.repo();
+        let mut walk = repo.revwalk().map_err(walking)?;
+        walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::TIME)
+            .map_err(walking)?;
+        walk.push(oid(&tip)?).map_err(walking)?;
+        if let Some(hidden) = hidden {
+            walk.hide(oid(&hidden)?).map_err(walking)?;
+        }
+        let (mut listed, mut count) = (Vec::new(), 0);
+        for id in walk {
+            let id = id.map_err(walking)?;
+            count += 1;
+            if listed.len() < most {
+                let commit = repo.find_commit(id).map_err(walking)?;
+                let summary = commit.summary_bytes().unwrap_or_default();
+                listed.push(CommitLine {
+                    id: object_id(id),
+                    summary: String::from_utf8_lossy(summary).into_owned(),
+                });
+            }
+        }
+        Ok((listed, count))
     }
 
     fn size(&self, id: &ObjectId) -> Option<u64> {

@@ -39,6 +39,7 @@ mod packed_refs;
 mod pool;
 pub mod reference;
 pub mod repack;
+pub mod restore;
 pub mod rules;
 pub mod scan;
 pub mod settings;
@@ -94,6 +95,18 @@ pub enum Error {
     RefMoved {
         /// The ref.
         name: String,
+    },
+    /// A path is not as it was when it was looked at.
+    #[error("{} changed in the meantime", path.display())]
+    Touched {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A git command holds a lock.
+    #[error("{} is there: a git command is at work, or was killed", path.display())]
+    Locked {
+        /// The lock.
+        path: PathBuf,
     },
     /// git's conversion of a file's content failed.
     #[error("cannot convert {}: {message}", path.display())]

@@ -166,6 +166,19 @@ pub(super) struct Dir {
 }
 
 impl Dir {
+    /// The file at a path.
+    pub fn find(&self, path: &[u8]) -> Option<&File> {
+        let mut dir = self;
+        let mut parts = path.split(|byte| *byte == b'/').peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return dir.files.iter().find(|file| &*file.name == part);
+            }
+            dir = dir.dirs.iter().find(|dir| &*dir.name == part)?;
+        }
+        None
+    }
+
     /// Calls `visit` for every directory, this one included, with its path.
     pub fn walk<'a>(&'a self, path: &mut Vec<u8>, visit: &mut dyn FnMut(&[u8], &'a Dir)) {
         visit(path, self);

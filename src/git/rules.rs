@@ -71,10 +71,30 @@ pub struct Lane {
 }
 
 impl Rules {
+    /// The rules of the work tree as it is; `controls` count where they are not on disk.
     pub(super) fn new(
         repo: &Repo,
         capture: &Capture,
         controls: Vec<Control>,
+    ) -> Result<Self, Error> {
+        let source = attributes::Source::WorktreeThenIdMapping;
+        Self::from(repo, capture, controls, source)
+    }
+
+    /// The rules of a tree; `controls` are its ignore and attribute files, as far as they are needed.
+    pub(super) fn of_tree(
+        repo: &Repo,
+        capture: &Capture,
+        controls: Vec<Control>,
+    ) -> Result<Self, Error> {
+        Self::from(repo, capture, controls, attributes::Source::IdMapping)
+    }
+
+    fn from(
+        repo: &Repo,
+        capture: &Capture,
+        controls: Vec<Control>,
+        source: attributes::Source,
     ) -> Result<Self, Error> {
         let settings = &repo.settings;
         let case = if settings.ignore_case {
@@ -95,7 +115,9 @@ impl Rules {
         };
         let excludes_file = in_work_tree(&settings.excludes_file);
         let excludes = repo.common_dir.join("info/exclude");
-        let levels = levels(repo, excludes_file.iter().chain([&excludes]))?;
+        let disk = matches!(source, attributes::Source::WorktreeThenIdMapping);
+        let disk = disk.then(|| repo.work_dir.clone());
+        let levels = levels(repo, disk, excludes_file.iter().chain([&excludes]))?;
         let mut collection = gix_attributes::search::MetadataCollection::default();
         let info = repo.common_dir.join("info/attributes");
         let global_attributes = in_work_tree(&settings.attributes_file);
@@ -121,12 +143,7 @@ impl Rules {
                 settings.eol, settings.filters, settings.file_mode, settings.symlinks
             ),
         )?;
-        let attributes = Attributes::new(
-            groups,
-            Some(info),
-            attributes::Source::WorktreeThenIdMapping,
-            collection,
-        );
+        let attributes = Attributes::new(groups, Some(info), source, collection);
         let state = State::AttributesStack(attributes);
         let ignore_blobs = controls
             .iter()
@@ -288,13 +305,17 @@ impl Rules {
 }
 
 /// The ignore rules, over those of the given files.
-fn levels<'f>(repo: &Repo, files: impl Iterator<Item = &'f PathBuf>) -> Result<Levels, Error> {
+fn levels<'f>(
+    repo: &Repo,
+    disk: Option<PathBuf>,
+    files: impl Iterator<Item = &'f PathBuf>,
+) -> Result<Levels, Error> {
     let mut globals = Vec::new();
     for file in files {
         globals.extend(patterns_of(file)?);
     }
     let fold = repo.settings.ignore_case;
-    Ok(Levels::new(repo.work_dir.clone(), globals, fold))
+    Ok(Levels::new(disk, globals, fold))
 }
 
 /// The patterns of a file; none when there is none.

@@ -25,6 +25,8 @@ use super::{Error, IoContext as _};
 pub enum Objects {
     /// It goes into a pack, to be published with a checkpoint.
     Keep,
+    /// It is only named, but what was seen may be remembered.
+    Check,
     /// It is only named: nothing at all is written, so that a repository that may not be written can be looked at.
     Name,
 }
@@ -76,7 +78,7 @@ impl Scan {
     fn on_pool(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
         let mut timings = Timings::start();
         let clock = match options.objects {
-            Objects::Keep => file_system_clock(options.scratch)?,
+            Objects::Keep | Objects::Check => file_system_clock(options.scratch)?,
             // Nothing is remembered of such a scan, so nothing has to be older than it.
             Objects::Name => i64::MAX,
         };
@@ -106,7 +108,7 @@ impl Scan {
             rustix::fs::open(&repo.work_dir, open, OpenMode::empty()).at("open", &repo.work_dir)?;
         let pack = match options.objects {
             Objects::Keep => PackWriter::new(&repo.pack_dir(), format),
-            Objects::Name => PackWriter::nowhere(format),
+            Objects::Check | Objects::Name => PackWriter::nowhere(format),
         };
         let above = Above {
             reread: cached

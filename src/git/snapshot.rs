@@ -88,6 +88,52 @@ impl Snapshot {
         &self.sidecar.index
     }
 
+    /// The exact bytes of files that a checkout would not give back.
+    pub(super) fn raw(&self) -> &[(Vec<u8>, Entry)] {
+        &self.sidecar.raw
+    }
+
+    /// Whether the exact bytes of files are those that a view has.
+    #[must_use]
+    pub fn raw_equals(&self, view: &super::restore::View) -> bool {
+        let raw = self.sidecar.raw.iter().map(|(path, entry)| (path, entry));
+        raw.eq(view.raw_entries())
+    }
+
+    /// Remembers the scan for the next one. `reference` must hold everything that was seen.
+    ///
+    /// # Errors
+    /// When the cache cannot be written.
+    pub fn remember(self, repo: &Repo, reference: &str, commit: ObjectId) -> Result<(), Error> {
+        let anchor = Anchor {
+            reference: reference.to_owned(),
+            commit,
+        };
+        let (root, conflicts, _, memory) = self.scan.into_parts();
+        Scan::remember(root, conflicts, memory, anchor, repo.backend.format())
+    }
+
+    /// Reads a tree, of the scan or of the repository.
+    ///
+    /// # Errors
+    /// When it is in neither.
+    pub fn read_tree(&self, repo: &Repo, id: &ObjectId) -> Result<Vec<u8>, Error> {
+        self.scan.trees.read(&*repo.backend, id)
+    }
+
+    /// What `stat` said of a path that was looked at.
+    #[must_use]
+    pub fn stamp(&self, path: &[u8]) -> Option<super::stamp::Stamp> {
+        self.scan.root.find(path).map(|file| file.stamp)
+    }
+
+    /// Whether the index has a path.
+    #[must_use]
+    pub fn is_tracked(&self, path: &[u8]) -> bool {
+        let file = self.scan.root.find(path);
+        file.is_some_and(|file| file.index.is_some())
+    }
+
     /// Where the time went.
     #[must_use]
     pub fn timings(&self) -> &Timings {
@@ -109,7 +155,8 @@ impl Snapshot {
         )
     }
 
-    /// Writes the sidecar and the checkpoint commit into the pack.
+    /// Writes the sidecar and the checkpoint commit into the pack. `holds` are commits that the sidecar keeps from being
+    /// collected.
     ///
     /// # Errors
     /// When objects cannot be written.
@@ -119,6 +166,7 @@ impl Snapshot {
         message: &str,
         signature: &Signature,
         at: DateTime<Utc>,
+        holds: &[ObjectId],
     ) -> Result<Committed, Error> {
         let Self {
             scan,
@@ -166,7 +214,11 @@ impl Snapshot {
                 &encode_commit(tree, parents, signature, at, message),
             )
         };
-        let sidecar_commit = made(sidecar_tree, &[], "go-team: the sidecar of a checkpoint\n")?;
+        let sidecar_commit = made(
+            sidecar_tree,
+            holds,
+            "go-team: the sidecar of a checkpoint\n",
+        )?;
         let parents: Vec<ObjectId> = head.commit().into_iter().chain([sidecar_commit]).collect();
         let commit = made(tree, &parents, message)?;
         let mut timings = scan.timings.clone();

@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 use super::format::{self, FormatError};
 use super::ids::{CheckpointId, SessionId};
 use super::json::Limits;
+use super::manifest::RollbackRecord;
+use super::object_id::ObjectId;
 use super::timestamp;
 
 /// An operation under way.
@@ -18,6 +20,46 @@ use super::timestamp;
 pub enum Journal {
     /// A checkpoint is being published.
     Create(CreateJournal),
+    /// Files, index, HEAD and state are being taken to another checkpoint's.
+    Rollback(Box<RollbackJournal>),
+}
+
+/// What it takes to finish or to undo a rollback, an undo or a redo that is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackJournal {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// What the manifest says of it once it is done.
+    pub record: RollbackRecord,
+    /// The checkpoint that is restored.
+    pub source: CheckpointId,
+    /// Its commit.
+    pub source_commit: ObjectId,
+    /// The commit of the safety checkpoint, which holds how it was before.
+    pub safety_commit: ObjectId,
+    /// Where HEAD was.
+    pub head_from: JournalHead,
+    /// Where HEAD goes.
+    pub head_to: JournalHead,
+    /// Paths that differ and are left alone, as people write them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+    /// When it began.
+    #[serde(with = "timestamp")]
+    pub started_at: DateTime<Utc>,
+}
+
+/// Where HEAD points.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JournalHead {
+    /// The branch's full name; absent when HEAD is detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit; absent when there is none yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<ObjectId>,
 }
 
 /// What it takes to finish or to clear away a checkpoint that is being published.
@@ -45,6 +87,7 @@ impl Journal {
     pub const fn op(&self) -> &'static str {
         match self {
             Self::Create(_) => "create",
+            Self::Rollback(_) => "rollback",
         }
     }
 
@@ -53,6 +96,7 @@ impl Journal {
     pub const fn session(&self) -> &SessionId {
         match self {
             Self::Create(create) => &create.session,
+            Self::Rollback(rollback) => &rollback.session,
         }
     }
 
@@ -61,6 +105,7 @@ impl Journal {
     pub fn to_file_bytes(&self) -> Vec<u8> {
         let body = match self {
             Self::Create(create) => serde_json::to_value(create),
+            Self::Rollback(rollback) => serde_json::to_value(rollback),
         };
         let mut object = Map::new();
         object.insert("op".to_owned(), self.op().into());
@@ -78,6 +123,9 @@ impl Journal {
         let mut object = format::parse_versioned(bytes, Limits::RECORD)?;
         match object.remove("op") {
             Some(Value::String(op)) if op == "create" => format::shaped(object).map(Self::Create),
+            Some(Value::String(op)) if op == "rollback" => {
+                format::shaped(object).map(Box::new).map(Self::Rollback)
+            }
             Some(Value::String(op)) => Err(FormatError::UnknownOp { op }),
             _ => Err(FormatError::Shape {
                 reason: "missing field `op`".to_owned(),

@@ -37,7 +37,7 @@ pub use files::Files;
 pub use format::FormatError;
 pub use ids::{CheckpointId, RollbackId, SessionId};
 pub use journal::Journal;
-pub use manifest::{Entry, Manifest, PrunedRange, RollbackRecord};
+pub use manifest::{Entry, Manifest, MovedBranch, PrunedRange, RollbackKind, RollbackRecord};
 pub use object_id::{ObjectFormat, ObjectId};
 pub use record::{GitSnapshot, Record, RecordDraft, Recovery};
 pub use selector::{Selector, SelectorError};

@@ -14,6 +14,7 @@ pub mod json;
 mod layout;
 mod list;
 mod note;
+mod rollback;
 mod session_info;
 mod sessions;
 mod show;
@@ -29,6 +30,7 @@ use serde::Serialize;
 pub use create::CreateView;
 pub use error::ErrorView;
 pub use note::{Level, Note};
+pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};
 pub use style::Style;
 
 /// A report that can be shown: as JSON by its fields, as text by what is below.

@@ -62,7 +62,14 @@ pub(super) fn warnings(texts: &[String]) -> impl Iterator<Item = Note> {
 
 /// What a command that only reads found unfinished.
 pub(super) fn unfinished(found: Option<&Unfinished>) -> Option<Note> {
-    let operation = escape(&found?.operation);
+    let found = found?;
+    if found.operation == "rollback" {
+        return Some(Note::warning(
+            "a rollback is under way or was interrupted; go-team rollback --continue finishes it, \
+             go-team rollback --abort puts everything back",
+        ));
+    }
+    let operation = escape(&found.operation);
     Some(Note::warning(format!(
         "an operation ({operation}) is under way or was interrupted; \
          the next command that writes finishes or undoes it"
@@ -77,6 +84,9 @@ pub(super) fn recovered(done: &[Recovered]) -> impl Iterator<Item = Note> {
                 format!(
                     "an earlier command was interrupted; its checkpoint {checkpoint} is complete"
                 )
+            }
+            Recovered::RolledBack { rollback, to } => {
+                format!("the rollback {rollback} to {to} was interrupted; it is complete now")
             }
             Recovered::Retracted { checkpoint } => format!(
                 "an earlier command was interrupted before its checkpoint {checkpoint} was made; \

@@ -84,6 +84,8 @@ pub enum Mark {
     Cross,
     /// Here one is.
     Arrow,
+    /// From one to the other.
+    To,
     /// Text was cut.
     Ellipsis,
     /// Nothing was checked.
@@ -118,11 +120,13 @@ impl Style {
             (Charset::Unicode, Mark::Tick) => "✓",
             (Charset::Unicode, Mark::Cross) => "✗",
             (Charset::Unicode, Mark::Arrow) => "←",
+            (Charset::Unicode, Mark::To) => "→",
             (Charset::Unicode, Mark::Ellipsis) => "…",
             (Charset::Unicode, Mark::Dash) => "–",
             (Charset::Ascii, Mark::Tick) => "ok",
             (Charset::Ascii, Mark::Cross) => "x",
             (Charset::Ascii, Mark::Arrow) => "<-",
+            (Charset::Ascii, Mark::To) => "->",
             (Charset::Ascii, Mark::Ellipsis) => "..",
             (Charset::Ascii, Mark::Dash) => "-",
         }

@@ -2,8 +2,9 @@
 
 use super::durable;
 use super::{Error, Staged, Store, if_there};
+use crate::model::format::FormatError;
 use crate::model::ids::SessionId;
-use crate::model::journal::Journal;
+use crate::model::journal::{Journal, RollbackJournal};
 use crate::model::json::Limits;
 
 impl Store {
@@ -49,6 +50,48 @@ impl Store {
             durable::sync_parent(&path, self.durability())?;
         }
         Ok(was_there)
+    }
+
+    /// Loads what an unfinished rollback was about.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or of another version.
+    pub fn load_rollback_journal(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<RollbackJournal>, Error> {
+        let path = self.layout().rollback_journal(session);
+        let parse = |bytes: &[u8]| match Journal::from_file_bytes(bytes)? {
+            Journal::Rollback(journal) => Ok(*journal),
+            other => Err(FormatError::UnknownOp {
+                op: other.op().to_owned(),
+            }),
+        };
+        if_there(Self::read(&path, Limits::MANIFEST.bytes, parse))
+    }
+
+    /// Writes the journal of a rollback for good. It has a file of its own: checkpoints may be made while one waits.
+    ///
+    /// # Errors
+    /// When it cannot be written or synced; the rollback must not begin.
+    pub fn write_rollback_journal(&self, journal: &RollbackJournal) -> Result<(), Error> {
+        let path = self.layout().rollback_journal(&journal.session);
+        self.write(
+            &path,
+            &Journal::Rollback(Box::new(journal.clone())).to_file_bytes(),
+        )
+    }
+
+    /// Removes the journal of a rollback for good, after its end.
+    ///
+    /// # Errors
+    /// When it cannot be removed or the directory cannot be synced.
+    pub fn remove_rollback_journal(&self, session: &SessionId) -> Result<(), Error> {
+        let path = self.layout().rollback_journal(session);
+        if durable::remove_file(&path)? {
+            durable::sync_parent(&path, self.durability())?;
+        }
+        Ok(())
     }
 
     /// Removes the journal of an operation that does no harm when it is finished twice: after a power cut it may be

@@ -152,6 +152,12 @@ impl Layout {
         self.session(session).join("journal.json")
     }
 
+    /// What a rollback is about to do.
+    #[must_use]
+    pub fn rollback_journal(&self, session: &SessionId) -> PathBuf {
+        self.session(session).join("rollback.json")
+    }
+
     /// The log of failed operations.
     #[must_use]
     pub fn errors(&self, session: &SessionId) -> PathBuf {

@@ -88,6 +88,22 @@ impl TestRepo {
         repo
     }
 
+    /// The same repository at the same time, in another directory: what happens to one does not happen to the other.
+    pub fn copy(&self) -> Self {
+        let copy = Self::without_git();
+        copy.minutes.set(self.minutes.get());
+        for path in below(self.temp.path()) {
+            copy_one(
+                &path,
+                &copy
+                    .temp
+                    .path()
+                    .join(path.strip_prefix(self.temp.path()).unwrap()),
+            );
+        }
+        copy
+    }
+
     /// A repository with one commit.
     pub fn with_commit() -> Self {
         let repo = Self::new();
@@ -227,9 +243,11 @@ impl TestRepo {
     /// The time of the last command.
     fn now(&self) -> String {
         let minutes = self.minutes.get();
+        let hours = 21 + minutes / 60;
         format!(
-            "2025-12-28T{:02}:{:02}:00Z",
-            21 + minutes / 60,
+            "2025-12-{}T{:02}:{:02}:00Z",
+            28 + hours / 24,
+            hours % 24,
             minutes % 60
         )
     }
@@ -307,6 +325,59 @@ impl Drop for ReadOnly<'_> {
             set_writable(&path, true);
         }
     }
+}
+
+/// Go-team run by somebody whom permissions bind.
+pub struct AsSomebody;
+
+impl AsSomebody {
+    /// Runs go-team. Permissions do not bind root, so then the repository is given to somebody else for the time; `None`
+    /// when that cannot be arranged.
+    pub fn run<S: AsRef<OsStr>>(repo: &TestRepo, args: &[S]) -> Option<Output> {
+        let owner = fs::metadata(repo.temp.path()).unwrap().uid();
+        if owner != 0 {
+            return Some(repo.run(args));
+        }
+        let somebody = 65534;
+        let become_somebody = |command: &mut Command| {
+            command.uid(somebody).gid(somebody);
+        };
+        give(repo, somebody);
+        let mut probe = repo.go_team();
+        become_somebody(&mut probe);
+        let can_run = probe
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success());
+        let output = can_run.then(|| repo.run_with(args, become_somebody, ""));
+        give(repo, owner);
+        output
+    }
+}
+
+/// Makes somebody the owner of everything.
+fn give(repo: &TestRepo, owner: u32) {
+    let temp = repo.temp.path();
+    for path in std::iter::once(temp.to_owned()).chain(below(temp)) {
+        std::os::unix::fs::lchown(&path, Some(owner), None).unwrap();
+    }
+}
+
+/// Copies a directory without what is in it, a link, or a file with its mode and time.
+fn copy_one(from: &Path, to: &Path) {
+    let metadata = from.symlink_metadata().unwrap();
+    if metadata.is_symlink() {
+        std::os::unix::fs::symlink(fs::read_link(from).unwrap(), to).unwrap();
+        return;
+    }
+    if metadata.is_dir() {
+        fs::create_dir_all(to).unwrap();
+    } else {
+        fs::copy(from, to).unwrap();
+        let file = fs::File::options().read(true).open(to).unwrap();
+        file.set_modified(metadata.modified().unwrap()).unwrap();
+    }
+    fs::set_permissions(to, metadata.permissions()).unwrap();
 }
 
 fn set_writable(path: &Path, writable: bool) {

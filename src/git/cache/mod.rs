@@ -24,7 +24,7 @@ use encode::Writer;
 const CHUNK: usize = 64 * 1024;
 /// The directories down to this depth are written apart, so that several threads can read them.
 const SHARED_LEVELS: usize = 2;
-const MAGIC: &[u8; 8] = b"GTSTAT\0\x04";
+const MAGIC: &[u8; 8] = b"GTSTAT\0\x05";
 
 /// The commit whose ref keeps the cached objects alive.
 #[derive(Debug, Clone, PartialEq, Eq)]

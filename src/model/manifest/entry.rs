@@ -95,10 +95,60 @@ impl Entry {
     }
 }
 
-/// A rollback that happened.
+/// What kind of move a rollback was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RollbackKind {
+    /// To a checkpoint.
+    #[default]
+    Rollback,
+    /// Back to where it was before one.
+    Undo,
+    /// Back to where it was before an undo.
+    Redo,
+}
+
+impl RollbackKind {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rollback => "rollback",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+        }
+    }
+
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde asks for a reference"
+    )]
+    fn is_rollback(&self) -> bool {
+        *self == Self::Rollback
+    }
+}
+
+/// A branch that a rollback moved, made or removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MovedBranch {
+    /// Where it was; absent when it was not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<ObjectId>,
+    /// The full name.
+    pub name: String,
+    /// Where it went; absent when it was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<ObjectId>,
+}
+
+/// A rollback that happened, or one that was undone or done again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RollbackRecord {
+    /// The branches that it moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<MovedBranch>,
     /// The checkpoint that was current before; absent when there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_checkpoint: Option<CheckpointId>,
@@ -107,8 +157,17 @@ pub struct RollbackRecord {
     pub from_step: Option<u32>,
     /// The rollback.
     pub id: RollbackId,
+    /// What kind of move it was.
+    #[serde(default, skip_serializing_if = "RollbackKind::is_rollback")]
+    pub kind: RollbackKind,
+    /// The only paths that it restored, as people write them; all when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// What the user said about it; may be empty.
     pub reason: String,
+    /// The one that it undoes or does again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverses: Option<RollbackId>,
     /// What undoes it.
     pub safety_checkpoint: CheckpointId,
     /// When it happened.

@@ -19,7 +19,7 @@ use super::status::SessionStatus;
 use super::timestamp;
 use super::trigger::Trigger;
 
-pub use entry::{Entry, PrunedRange, RollbackRecord};
+pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord};
 use file::EntryText;
 pub use ordinals::OrdinalRange;
 

@@ -1,0 +1,43 @@
+//! Chance that can be repeated, and how long a sweep may take.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+
+/// Numbers that differ from run to run, and come again when the seed that was printed is given.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new() -> Self {
+        let asked = std::env::var("ROLLBACK_SEED").ok();
+        let asked = asked.map(|seed| seed.parse().expect("ROLLBACK_SEED is a number"));
+        let seed = asked.unwrap_or_else(|| {
+            let hasher = std::collections::hash_map::RandomState::new().build_hasher();
+            hasher.finish() | 1
+        });
+        println!("ROLLBACK_SEED={seed}");
+        Self(seed)
+    }
+
+    /// Less than `limit`.
+    pub fn roll(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).expect("less than a limit of that type")
+    }
+}
+
+/// Whether every point of a sweep is to be tried: with `ROLLBACK_POINTS=all`.
+pub fn is_complete() -> bool {
+    std::env::var("ROLLBACK_POINTS").is_ok_and(|value| value == "all")
+}
+
+/// Numbers from 1 to `total`: all of them in a complete sweep, else about `few`, spread evenly from a random start.
+pub fn thinned(total: usize, few: usize) -> Vec<usize> {
+    let stride = if is_complete() {
+        1
+    } else {
+        (total / few).max(1)
+    };
+    let first = 1 + Dice::new().roll(stride);
+    (first..=total).step_by(stride).collect()
+}

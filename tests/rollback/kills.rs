@@ -1,0 +1,131 @@
+//! Killed at any call, and killed again while that is dealt with: nothing is lost, and nobody has to repair anything.
+
+use super::dice::thinned;
+use super::scene::Scene;
+use super::sweep::{Fault, Remedy, Stage};
+
+/// A rollback over two checkpoints, with work that no checkpoint holds.
+pub fn rollback() -> Stage {
+    Stage::new(Scene::lived_in().repo, &["rollback", "1", "--yes"])
+}
+
+/// An undo of that, after more work.
+pub fn undo() -> Stage {
+    let scene = Scene::lived_in();
+    scene.roll_back("1");
+    scene.repo.write("src/lib.rs", "work after the rollback\n");
+    scene.repo.write("more/work.txt", "more\n");
+    scene.repo.git(&["add", "more"]);
+    Stage::new(scene.repo, &["undo", "--yes"])
+}
+
+/// A redo of the undo.
+pub fn redo() -> Stage {
+    let scene = Scene::lived_in();
+    scene.roll_back("1");
+    scene.repo.write("src/lib.rs", "work after the rollback\n");
+    scene.undo();
+    scene.repo.write("more/work.txt", "more\n");
+    Stage::new(scene.repo, &["redo", "--yes"])
+}
+
+fn sweep(stage: &Stage, few: usize) {
+    let mut killed = 0;
+    for nth in thinned(stage.points.len(), few) {
+        let struck = stage.strike(Fault::Kill, nth);
+        struck.resolve_some(nth);
+        killed += 1;
+    }
+    assert!(killed > 0, "there are no points");
+}
+
+#[test]
+fn nasty_02_rollback_is_killed_at_any_call() {
+    sweep(&rollback(), 15);
+}
+
+#[test]
+fn nasty_02_undo_is_killed_at_any_call() {
+    sweep(&undo(), 8);
+}
+
+#[test]
+fn nasty_02_redo_is_killed_at_any_call() {
+    sweep(&redo(), 8);
+}
+
+/// Interrupts a rollback in mid-work, deals with it, is killed again, and deals with it once more.
+fn sweep_remedy(remedy: Remedy, few: usize) {
+    let stage = rollback();
+    let middle = stage.work_tree_points();
+    let last = stage.points.len();
+    // In the midst of the files, at the first one, and when all files are done but not yet the rest.
+    let firsts = [
+        middle[middle.len() / 2],
+        middle[0] + 1,
+        (middle[middle.len() - 1] + last) / 2,
+    ];
+    for first in firsts {
+        let interrupted = stage.killed_at(first, remedy);
+        for nth in thinned(interrupted.points.len(), few) {
+            let struck = interrupted.strike(Fault::Kill, nth);
+            struck.resolve(remedy);
+        }
+    }
+}
+
+#[test]
+fn nasty_03_continue_is_killed_at_any_call() {
+    sweep_remedy(Remedy::Continue, 4);
+}
+
+#[test]
+fn nasty_03_abort_is_killed_at_any_call() {
+    sweep_remedy(Remedy::Abort, 4);
+}
+
+#[test]
+fn nasty_03_the_next_command_is_killed_at_any_call() {
+    sweep_remedy(Remedy::Next, 4);
+}
+
+#[test]
+fn a_rollback_that_was_continued_can_be_undone() {
+    let stage = rollback();
+    let middle = stage.work_tree_points();
+    let struck = stage.strike(Fault::Kill, middle[middle.len() / 2]);
+    struck.repo.ok(&["rollback", "--continue"]);
+    struck.repo.ok(&["undo", "--yes"]);
+    let now = super::photo::Photo::of(&struck.repo);
+    stage.before.assert_same(&now, "undone");
+    struck.repo.ok(&["redo", "--yes"]);
+    let now = super::photo::Photo::of(&struck.repo);
+    stage.after.assert_same(&now, "redone");
+}
+
+#[test]
+fn a_rollback_that_was_aborted_can_be_made_again() {
+    let stage = rollback();
+    let middle = stage.work_tree_points();
+    let struck = stage.strike(Fault::Kill, middle[middle.len() / 2]);
+    struck.repo.ok(&["rollback", "--abort"]);
+    struck.repo.ok(&["rollback", "1", "--yes"]);
+    let now = super::photo::Photo::of(&struck.repo);
+    stage.after.assert_same(&now, "made again");
+}
+
+#[test]
+fn work_done_after_a_kill_is_not_lost() {
+    let stage = rollback();
+    let middle = stage.work_tree_points();
+    for remedy in Remedy::ALL {
+        let struck = stage.strike(Fault::Kill, middle[middle.len() / 2]);
+        struck.repo.write("src/lib.rs", "work after the kill\n");
+        struck.repo.write("after.txt", "more of it\n");
+        let now = super::photo::Photo::of(&struck.repo);
+        let output = struck.repo.run(remedy.args());
+        let what = format!("{remedy:?}: {output}");
+        let after = super::photo::Photo::of(&struck.repo);
+        super::sweep::assert_recoverable(&struck.repo, &now, &after, &what);
+    }
+}

@@ -1,0 +1,100 @@
+//! A command on a terminal, with somebody who reads and types.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pty_process::blocking::{Command, Pty};
+
+use super::support::TestRepo;
+
+/// A terminal on which go-team runs.
+pub struct Terminal {
+    pty: Arc<Pty>,
+    child: Child,
+    bytes: Receiver<Vec<u8>>,
+    /// All that was shown so far.
+    pub shown: String,
+}
+
+impl Terminal {
+    pub fn run(repo: &TestRepo, args: &[&str]) -> Self {
+        let prepared = repo.go_team();
+        let (pty, pts) = pty_process::blocking::open().unwrap();
+        pty.resize(pty_process::Size::new(50, 120)).unwrap();
+        let mut command = Command::new(prepared.get_program()).env_clear();
+        for (key, value) in prepared.get_envs() {
+            if let Some(value) = value {
+                command = command.env(key, value);
+            }
+        }
+        let command = command
+            .args(args)
+            .env("TERM", "dumb")
+            .current_dir(repo.root());
+        let child = command.spawn(pts).unwrap();
+        let pty = Arc::new(pty);
+        let (sender, bytes) = channel();
+        let reader = Arc::clone(&pty);
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // The other end is gone: that is how a terminal ends.
+            while let Ok(count) = (&*reader).read(&mut buffer) {
+                if count == 0 || sender.send(buffer[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            pty,
+            child,
+            bytes,
+            shown: String::new(),
+        }
+    }
+
+    /// Reads until this is shown and nothing more comes for a moment.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        let limit = Instant::now() + Duration::from_secs(30);
+        let pause = Duration::from_millis(150);
+        while Instant::now() < limit {
+            match self.bytes.recv_timeout(pause) {
+                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Timeout) if self.shown.contains(text) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        panic!("{text:?} does not come:\n{}", self.shown);
+    }
+
+    pub fn type_in(&mut self, text: &str) {
+        (&*self.pty).write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits until the command has ended.
+    #[track_caller]
+    pub fn end(&mut self) -> ExitStatus {
+        let limit = Instant::now() + Duration::from_secs(30);
+        loop {
+            while let Ok(bytes) = self.bytes.recv_timeout(Duration::from_millis(10)) {
+                self.shown.push_str(&String::from_utf8_lossy(&bytes));
+            }
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < limit, "it does not end:\n{}", self.shown);
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
