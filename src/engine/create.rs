@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::inputs::{Inputs, Parent};
 use super::publish::Publication;
 use super::recover::Recovered;
-use super::session::{DEFAULT_WORKFLOW, is_open};
+use super::session::{Opened, is_open};
 use super::{Error, Workspace};
 use crate::git::sidecar::{NestedPath, SkippedPath};
 use crate::git::snapshot::{Committed, Snapshot, reference_of};
@@ -98,8 +98,8 @@ pub fn create(
         session,
         manifest,
         is_new: session_started,
-    } = open_session(workspace, options.session.as_ref())?;
-    let recovered = workspace.recover(&session)?;
+    } = workspace.open_session(options.session.as_ref())?;
+    let recovered = workspace.recover_journal(&session)?;
     // What was read is still so, unless something had to be recovered: the lock is held.
     let manifest = match manifest.filter(|_| recovered.is_empty()) {
         Some(manifest) => manifest,
@@ -240,50 +240,6 @@ impl Making<'_> {
             timings: timings.laps().to_vec(),
         })
     }
-}
-
-/// The session to work in.
-struct Opened {
-    session: SessionId,
-    /// Its manifest, where it was looked at already.
-    manifest: Option<Manifest>,
-    is_new: bool,
-}
-
-/// The session asked for, this work tree's own, or a new one named after the branch.
-fn open_session(workspace: &Workspace, wanted: Option<&SessionId>) -> Result<Opened, Error> {
-    let found = match workspace.find_session(wanted) {
-        Ok(session) => Some(session),
-        Err(Error::NoSession) => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(session) = found {
-        let manifest = workspace.store.load_manifest(&session).ok();
-        let ended = wanted.is_none()
-            && manifest
-                .as_ref()
-                .is_some_and(|manifest| !is_open(manifest.status));
-        if !ended {
-            if workspace
-                .store
-                .is_bound_elsewhere(&session, &workspace.worktree)?
-            {
-                return Err(Error::OtherWorktree { session });
-            }
-            return Ok(Opened {
-                session,
-                manifest,
-                is_new: false,
-            });
-        }
-    }
-    let topic = workspace.topic_of_head()?;
-    let manifest = workspace.begin_session(&topic, DEFAULT_WORKFLOW)?;
-    Ok(Opened {
-        session: manifest.session_id.clone(),
-        manifest: Some(manifest),
-        is_new: true,
-    })
 }
 
 /// An id that neither the manifest nor a leftover of a killed process has.

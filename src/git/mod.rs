@@ -12,6 +12,7 @@ pub mod backend;
 pub mod cache;
 mod capture;
 mod commit;
+mod committed;
 mod content;
 mod controls;
 mod convert;
