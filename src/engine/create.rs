@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::inputs::{Inputs, Parent};
 use super::publish::Publication;
 use super::recover::Recovered;
-use super::session::{DEFAULT_WORKFLOW, is_open};
+use super::session::{Opened, is_open};
 use super::{Error, Workspace};
 use crate::git::sidecar::{NestedPath, SkippedPath};
 use crate::git::snapshot::{Committed, Snapshot, reference_of};
@@ -94,9 +94,17 @@ pub fn create(
 ) -> Result<CreateReport, Error> {
     let timings = Timings::start();
     let _lock = workspace.lock("cp-create")?;
-    let (session, session_started) = open_session(workspace, options.session.as_ref())?;
-    let recovered = workspace.recover(&session)?;
-    let manifest = workspace.store.load_manifest(&session)?;
+    let Opened {
+        session,
+        manifest,
+        is_new: session_started,
+    } = workspace.open_session(options.session.as_ref())?;
+    let recovered = workspace.recover_journal(&session)?;
+    // What was read is still so, unless something had to be recovered: the lock is held.
+    let manifest = match manifest.filter(|_| recovered.is_empty()) {
+        Some(manifest) => manifest,
+        None => workspace.store.load_manifest(&session)?,
+    };
     if !is_open(manifest.status) {
         return Err(Error::SessionEnded {
             session,
@@ -232,37 +240,6 @@ impl Making<'_> {
             timings: timings.laps().to_vec(),
         })
     }
-}
-
-/// The session asked for, this work tree's own, or a new one named after the branch.
-fn open_session(
-    workspace: &Workspace,
-    wanted: Option<&SessionId>,
-) -> Result<(SessionId, bool), Error> {
-    let found = match workspace.find_session(wanted) {
-        Ok(session) => Some(session),
-        Err(Error::NoSession) => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(session) = found {
-        let ended = wanted.is_none()
-            && workspace
-                .store
-                .load_manifest(&session)
-                .is_ok_and(|manifest| !is_open(manifest.status));
-        if !ended {
-            if workspace
-                .store
-                .is_bound_elsewhere(&session, &workspace.worktree)?
-            {
-                return Err(Error::OtherWorktree { session });
-            }
-            return Ok((session, false));
-        }
-    }
-    let topic = workspace.topic_of_head()?;
-    let manifest = workspace.begin_session(&topic, DEFAULT_WORKFLOW)?;
-    Ok((manifest.session_id, true))
 }
 
 /// An id that neither the manifest nor a leftover of a killed process has.

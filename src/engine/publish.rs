@@ -1,11 +1,15 @@
 //! The order in which a checkpoint becomes visible: objects, ref, record, manifest, each on the disk before the next.
 //!
 //! The contents of all files are synced side by side first, under temporary names; what remains is a chain of renames,
-//! each followed by a sync of its directory. The journal is there before the first rename that counts, so that the next
-//! command can tell a checkpoint that was cut short from one that was completed.
+//! each followed by a sync of its directory. The journal is in its place before the first rename that counts, so that
+//! the next command can tell a checkpoint that was cut short from one that was completed; and on the disk before the
+//! ref, so that it can do so after a power cut too.
+
+use std::thread::{Scope, ScopedJoinHandle};
 
 use super::{Error, Workspace};
-use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
+use crate::git::reference::StagedRef;
+use crate::git::snapshot::{Committed, PackPart, PublishedSnapshot, reference_of};
 use crate::git::timings::Timings;
 use crate::model::{Entry, Journal, Manifest, Record, SessionId, State};
 use crate::store::{self, Staged};
@@ -31,59 +35,107 @@ impl Publication<'_> {
     ) -> Result<Option<PublishedSnapshot>, Error> {
         let store = &workspace.store;
         let session = &self.manifest.session_id;
-        let staged = self.sync_contents(workspace, committed.as_ref());
-        let [record, manifest, state] = staged?;
+        let sync = workspace.sync();
+        let reference = reference_of(session, &self.record.id);
+        let contents = self.sync_contents(workspace, committed.as_ref(), &reference)?;
         timings.lap("sync contents");
-        let published = match committed {
-            Some(committed) => {
-                let reference = reference_of(session, &self.record.id);
-                let published = committed.publish(&workspace.repo, &reference, workspace.sync())?;
-                timings.include(published.timings.clone());
+        contents.journal.publish().map_err(store::Error::from)?;
+        let published = match (committed, contents.reference) {
+            (Some(committed), Some(staged)) => {
+                let visible = committed.publish(&workspace.repo)?;
+                // Neither name needs the other on the disk. A power cut that takes the journal's and leaves the pack's
+                // leaves objects that no ref holds, and a `.keep` file that is removed when it is old.
+                std::thread::scope(|scope| {
+                    let journal = scope.spawn(|| store.sync_session(session));
+                    let objects = visible.sync(&workspace.repo, sync);
+                    joined(journal)?;
+                    objects.map_err(Error::from)
+                })?;
+                timings.lap("publish objects");
+                let published = visible.publish(staged, &reference, sync)?;
+                timings.lap("publish ref");
                 Some(published)
             }
-            None => None,
+            _ => {
+                store.sync_session(session)?;
+                None
+            }
         };
-        record.publish().map_err(store::Error::from)?;
+        contents.record.publish().map_err(store::Error::from)?;
         store.sync_session(session)?;
         timings.lap("publish record");
-        manifest.publish().map_err(store::Error::from)?;
-        state.publish().map_err(store::Error::from)?;
+        contents.manifest.publish().map_err(store::Error::from)?;
+        contents.state.publish().map_err(store::Error::from)?;
         store.point_latest(session, &self.record.id)?;
         store.sync_session(session)?;
         timings.lap("publish manifest");
         Ok(published)
     }
 
-    /// Writes record, manifest and state aside and syncs them, the pack and the journal, all at the same time.
+    /// Writes everything aside and syncs it, the pack included, all at the same time: one wait for the disk and not
+    /// seven.
     fn sync_contents(
         &self,
         workspace: &Workspace,
         committed: Option<&Committed>,
-    ) -> Result<[Staged; 3], Error> {
+        reference: &str,
+    ) -> Result<Contents, Error> {
         let store = &workspace.store;
-        let synced = |staged: Result<Staged, store::Error>| -> Result<Staged, Error> {
-            let mut staged = staged?;
-            staged.sync().map_err(store::Error::from)?;
-            Ok(staged)
-        };
-        let objects = || committed.map_or(Ok(()), |committed| committed.sync(workspace.sync()));
+        let sync = workspace.sync();
+        let session = &self.manifest.session_id;
         std::thread::scope(|scope| {
-            let journal = scope.spawn(|| store.write_journal(self.journal));
-            let objects = scope.spawn(objects);
-            let manifest = scope.spawn(|| synced(store.stage_manifest(self.manifest)));
-            let session = &self.manifest.session_id;
-            let state = scope.spawn(|| synced(store.stage_state(session, self.state)));
-            let record = synced(store.stage_record(self.record));
-            let joined = "a thread that only writes files does not panic";
-            journal.join().expect(joined)?;
-            objects.join().expect(joined)?;
-            Ok([
-                record?,
-                manifest.join().expect(joined)?,
-                state.join().expect(joined)?,
-            ])
+            let pack = |part| move || committed.map_or(Ok(()), |made| made.sync(part, sync));
+            let objects = scope.spawn(pack(PackPart::Objects));
+            let index = scope.spawn(pack(PackPart::Index));
+            let reference = scope.spawn(|| {
+                let staged = committed.map(|made| made.stage_reference(&workspace.repo, reference));
+                let staged = staged.transpose()?;
+                staged.as_ref().map_or(Ok(()), |staged| staged.sync(sync))?;
+                Ok::<_, crate::git::Error>(staged)
+            });
+            let journal = synced(scope, || store.stage_journal(self.journal));
+            let manifest = synced(scope, || store.stage_manifest(self.manifest));
+            let state = synced(scope, || store.stage_state(session, self.state));
+            let record = synced(scope, || store.stage_record(self.record));
+            joined(objects)?;
+            joined(index)?;
+            Ok(Contents {
+                journal: joined(journal)?,
+                reference: joined(reference)?,
+                record: joined(record)?,
+                manifest: joined(manifest)?,
+                state: joined(state)?,
+            })
         })
     }
+}
+
+/// The files of a checkpoint, on the disk but not in their places.
+struct Contents {
+    journal: Staged,
+    reference: Option<StagedRef>,
+    record: Staged,
+    manifest: Staged,
+    state: Staged,
+}
+
+/// Writes and syncs a file on a thread of its own.
+fn synced<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    stage: impl FnOnce() -> Result<Staged, store::Error> + Send + 'scope,
+) -> ScopedJoinHandle<'scope, Result<Staged, store::Error>> {
+    scope.spawn(|| {
+        let mut staged = stage()?;
+        staged.sync()?;
+        Ok(staged)
+    })
+}
+
+fn joined<T, E: Into<Error>>(handle: ScopedJoinHandle<'_, Result<T, E>>) -> Result<T, Error> {
+    let result = handle.join();
+    result
+        .expect("a thread that only writes files does not panic")
+        .map_err(Into::into)
 }
 
 impl Workspace {

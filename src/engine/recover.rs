@@ -83,17 +83,32 @@ impl Workspace {
     /// # Errors
     /// When that fails; it can be tried again.
     pub fn recover(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
-        let mut recovered = self.recover_create(session)?;
+        self.clear_leftovers(session)?;
+        self.recover_journal(session)
+    }
+
+    /// Removes what killed processes were writing. The caller holds the lock.
+    pub(super) fn clear_leftovers(&self, session: &SessionId) -> Result<(), Error> {
+        self.store.clean_work_temps(&self.worktree)?;
+        self.store.clean_temps(Some(session))?;
+        crate::git::pack::clean_temps(&self.repo)?;
+        Ok(self.repo.backend.recover_locks()?)
+    }
+
+    /// Finishes or undoes what a journal tells of. The caller holds the lock, and leftovers have been cleared.
+    pub(super) fn recover_journal(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
+        let mut recovered = self.finish_create(session)?;
         recovered.extend(self.recover_rollback(session)?);
         Ok(recovered)
     }
 
-    /// The same for checkpoints alone.
+    /// The same as [`Workspace::recover`] for checkpoints alone.
     pub(super) fn recover_create(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
-        self.store.clean_work_temps(&self.worktree)?;
-        self.store.clean_temps(Some(session))?;
-        crate::git::pack::clean_temps(&self.repo)?;
-        self.repo.backend.recover_locks()?;
+        self.clear_leftovers(session)?;
+        self.finish_create(session)
+    }
+
+    fn finish_create(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
         let Some(journal) = self.store.load_journal(session)? else {
             return Ok(Vec::new());
         };

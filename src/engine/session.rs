@@ -9,7 +9,57 @@ use crate::store;
 /// The workflow of sessions that begin by themselves.
 pub const DEFAULT_WORKFLOW: &str = "free";
 
+/// The session to work in.
+pub(super) struct Opened {
+    pub session: SessionId,
+    /// Its manifest, where it could be read.
+    pub manifest: Option<Manifest>,
+    pub is_new: bool,
+}
+
 impl Workspace {
+    /// The session asked for, this work tree's own, or a new one named after the branch. What killed processes left is
+    /// cleared away meanwhile; [`Workspace::recover_journal`] remains to be done. The caller holds the lock.
+    pub(super) fn open_session(&self, wanted: Option<&SessionId>) -> Result<Opened, Error> {
+        let found = match self.find_session(wanted) {
+            Ok(session) => Some(session),
+            Err(Error::NoSession) => None,
+            Err(error) => return Err(error),
+        };
+        if let Some(session) = found {
+            // Both take their time in a long session.
+            let (manifest, cleared) = std::thread::scope(|scope| {
+                let clearing = scope.spawn(|| self.clear_leftovers(&session));
+                let manifest = self.store.load_manifest(&session).ok();
+                let cleared = clearing.join();
+                (manifest, cleared.expect("removing files does not panic"))
+            });
+            cleared?;
+            let ended = wanted.is_none()
+                && manifest
+                    .as_ref()
+                    .is_some_and(|manifest| !is_open(manifest.status));
+            if !ended {
+                if self.store.is_bound_elsewhere(&session, &self.worktree)? {
+                    return Err(Error::OtherWorktree { session });
+                }
+                return Ok(Opened {
+                    session,
+                    manifest,
+                    is_new: false,
+                });
+            }
+        }
+        let topic = self.topic_of_head()?;
+        let manifest = self.begin_session(&topic, DEFAULT_WORKFLOW)?;
+        self.clear_leftovers(&manifest.session_id)?;
+        Ok(Opened {
+            session: manifest.session_id.clone(),
+            manifest: Some(manifest),
+            is_new: true,
+        })
+    }
+
     /// The session asked for, or the work tree's own.
     ///
     /// # Errors

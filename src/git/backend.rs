@@ -5,6 +5,7 @@
 
 use super::Error;
 use super::hash::Kind;
+use super::reference::StagedRef;
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// Where HEAD points.
@@ -94,11 +95,21 @@ pub trait Backend: Send + std::marker::Sync {
     /// When the refs cannot be read.
     fn references(&self, prefix: &str) -> Result<Vec<(String, ObjectId)>, Error>;
 
+    /// Writes a ref that must not exist, without putting it in its place yet.
+    ///
+    /// # Errors
+    /// When it exists, or cannot be written.
+    fn stage_reference(&self, name: &str, id: ObjectId) -> Result<StagedRef, Error>;
+
     /// Creates a ref that must not exist.
     ///
     /// # Errors
     /// When it exists, or cannot be written.
-    fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error>;
+    fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
+        let staged = self.stage_reference(name, id)?;
+        staged.sync(sync)?;
+        staged.publish(sync)
+    }
 
     /// Deletes a ref that must point at `expected`; a missing one is fine.
     ///
@@ -120,17 +131,6 @@ pub trait Backend: Send + std::marker::Sync {
 
     /// Whether an object exists. Packs that came since the repository was opened need not be seen.
     fn exists(&self, id: &ObjectId) -> bool;
-
-    /// Writes a pack of existing objects, similar ones as deltas, into a directory. Each object may come with the name
-    /// it has in some tree. The pack's name is returned; nothing is synced.
-    ///
-    /// # Errors
-    /// When an object is missing or the pack cannot be written.
-    fn write_pack(
-        &self,
-        dir: &std::path::Path,
-        objects: &[(ObjectId, Option<&[u8]>)],
-    ) -> Result<String, Error>;
 
     /// The commits that can be reached from `tip` and not from `hidden`, newest first: the first so many, and how many
     /// there are.

@@ -223,7 +223,7 @@ impl Walk<'_> {
                     trusted,
                     ..file
                 };
-                let raw = |id| Disk::Raw(Entry { mode: raw_mode, id });
+                let raw = |id| Disk::Raw(Box::new(Entry { mode: raw_mode, id }));
                 let disk = match (stored.raw, fixed) {
                     (Some(id), _) => raw(id),
                     (None, Some(entry)) if entry.mode != mode => raw(stored.id),
@@ -244,10 +244,7 @@ impl Walk<'_> {
                     // git does not add new files outside the sparse checkout; their bytes are kept aside.
                     None if outside => File {
                         tree: None,
-                        disk: Disk::Raw(Entry {
-                            mode: raw_mode,
-                            id: stored.raw.unwrap_or(stored.id),
-                        }),
+                        disk: raw(stored.raw.unwrap_or(stored.id)),
                         ..file
                     },
                     None => File {

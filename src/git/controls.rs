@@ -23,13 +23,13 @@ impl Walk<'_> {
     ) -> Result<[bool; 2], Error> {
         let mut moved = [false; 2];
         for (slot, name) in CONTROLS.iter().enumerate() {
-            let old = node.controls[slot];
+            let old = node.controls[slot].as_deref().copied();
             if old.is_none() && (slot == 0 || !ignored) {
                 continue;
             }
             let now = self.control(path, name)?;
             moved[slot] = now != old || now == Some(Stamp::default());
-            node.controls[slot] = now;
+            node.controls[slot] = now.map(Box::new);
         }
         Ok(moved)
     }

@@ -1,18 +1,15 @@
 //! The [`Backend`] over libgit2.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Backend, CommitLine, Head, Object, Sync};
+use super::backend::{Backend, CommitLine, Head, Object};
 use super::hash::Kind;
 use super::packed_refs::PackedRefs;
+use super::reference::StagedRef;
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
-
-/// How often a ref is put in place anew when its directory vanishes.
-const ATTEMPTS: usize = 20;
 
 /// A repository opened by libgit2.
 pub struct Libgit2 {
@@ -94,46 +91,13 @@ impl Backend for Libgit2 {
         Ok(found)
     }
 
-    /// Written here and not by libgit2, which never syncs and leaves a lock behind when killed. The name is new, so no
-    /// git command can be holding its lock.
-    fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
+    fn stage_reference(&self, name: &str, id: ObjectId) -> Result<StagedRef, Error> {
         if self.reference(name)?.is_some() {
             return Err(Error::RefExists {
                 name: name.to_owned(),
             });
         }
-        let place = self.common_dir.join(name);
-        fs::create_dir_all(&self.scratch).at("create directory", &self.scratch)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".tmp-ref-")
-            .tempfile_in(&self.scratch)
-            .at("create temporary file in", &self.scratch)?;
-        file.write_all(format!("{id}\n").as_bytes())
-            .at("write", file.path())?;
-        set_readable(&file)?;
-        if sync == Sync::Durable {
-            file.as_file().sync_all().at("sync", file.path())?;
-        }
-        let dir = place.parent().expect("a ref lies in a directory");
-        // A running `git pack-refs` may remove the directory while it is empty.
-        for attempt in 1.. {
-            create_dirs(&self.common_dir, dir, sync)?;
-            let placed = file.persist_noclobber(&place);
-            let Err(failed) = placed else { break };
-            match failed.error.kind() {
-                std::io::ErrorKind::NotFound if attempt < ATTEMPTS => file = failed.file,
-                std::io::ErrorKind::AlreadyExists => {
-                    return Err(Error::RefExists {
-                        name: name.to_owned(),
-                    });
-                }
-                _ => return Err(failed.error).at("create", &place),
-            }
-        }
-        if sync == Sync::Durable {
-            super::sync_dir(dir)?;
-        }
-        Ok(())
+        StagedRef::write(&self.common_dir, &self.scratch, name, id)
     }
 
     /// Done here and not by libgit2, whose lock would stay behind when the process is killed.
@@ -192,31 +156,6 @@ impl Backend for Libgit2 {
         odb.exists_ext(oid, git2::OdbLookupFlags::NO_REFRESH)
     }
 
-    fn write_pack(
-        &self,
-        dir: &Path,
-        objects: &[(ObjectId, Option<&[u8]>)],
-    ) -> Result<String, Error> {
-        let packing = |error: git2::Error| Error::git("write a pack", &error);
-        let repo = self.repo();
-        let mut builder = repo.packbuilder().map_err(packing)?;
-        for (id, name) in objects {
-            let name = name
-                .and_then(|name| std::str::from_utf8(name).ok())
-                .filter(|name| !name.contains('\0'));
-            builder.insert_object(oid(id)?, name).map_err(packing)?;
-        }
-        builder.write(dir, 0o444).map_err(packing)?;
-        let name = builder
-            .name()
-            .ok()
-            .flatten()
-            .ok_or_else(|| Error::Damaged {
-                what: "a pack without a name".into(),
-            })?;
-        Ok(format!("pack-{name}"))
-    }
-
     fn commits(
         &self,
         tip: ObjectId,
@@ -253,32 +192,4 @@ impl Backend for Libgit2 {
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
         Some(size as u64)
     }
-}
-
-/// Creates the directories from `top` down to `dir`, so that each new name is on the disk too.
-fn create_dirs(top: &Path, dir: &Path, sync: Sync) -> Result<(), Error> {
-    if dir.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = dir.parent().filter(|_| dir != top) {
-        create_dirs(top, parent, sync)?;
-    }
-    match fs::create_dir(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(error).at("create directory", dir);
-        }
-        _ => {}
-    }
-    if let (Sync::Durable, Some(parent)) = (sync, dir.parent()) {
-        super::sync_dir(parent)?;
-    }
-    Ok(())
-}
-
-/// Refs are as readable as git makes them: whoever may read the directory may read the ref.
-fn set_readable(file: &tempfile::NamedTempFile) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.as_file()
-        .set_permissions(fs::Permissions::from_mode(0o644))
-        .at("set permissions of", file.path())
 }

@@ -64,11 +64,11 @@ impl<'a> Walk<'a> {
         }
         let mut above = above;
         for (slot, control) in CONTROLS.iter().enumerate() {
-            let before = node.controls[slot];
+            let before = node.controls[slot].take();
             let is_there = names.iter().any(|(name, _)| &**name == *control);
             let is_unlisted = slot == 1 && node.ignored;
             node.controls[slot] = if is_there || is_unlisted {
-                self.control(path, control)?
+                self.control(path, control)?.map(Box::new)
             } else {
                 None
             };

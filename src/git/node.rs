@@ -110,12 +110,12 @@ impl IndexFacts {
 }
 
 /// How the disk differs from a checkout of the tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Disk {
     /// Not at all.
     AsTree,
-    /// It holds these bytes.
-    Raw(Entry),
+    /// It holds these bytes. Few files do, and all of them pay for the room.
+    Raw(Box<Entry>),
     /// The path is not there.
     Absent,
     /// It was left out.
@@ -154,7 +154,7 @@ pub(super) struct Dir {
     /// Its entries could not be read.
     pub unreadable: bool,
     /// The stamps of `.gitignore` and `.gitattributes`.
-    pub controls: [Option<Stamp>; 2],
+    pub controls: [Option<Box<Stamp>>; 2],
     /// The tree object; none when there is nothing to record.
     pub tree: Option<ObjectId>,
     /// The tree object of the index's entries.
@@ -179,30 +179,22 @@ impl Dir {
         None
     }
 
-    /// Calls `visit` for every file below, with its path.
-    pub fn for_each_file<'a>(&'a self, path: &mut Vec<u8>, visit: &mut dyn FnMut(&[u8], &'a File)) {
-        self.walk(path, &mut |_, _| {}, visit);
-    }
-
-    /// Calls `enter` for every directory, this one included, and `visit` for every file.
-    pub fn walk<'a>(
-        &'a self,
-        path: &mut Vec<u8>,
-        enter: &mut dyn FnMut(&[u8], &'a Dir),
-        visit: &mut dyn FnMut(&[u8], &'a File),
-    ) {
-        enter(path, self);
-        for file in &self.files {
-            let length = push(path, &file.name);
-            visit(path, file);
-            path.truncate(length);
-        }
+    /// Calls `visit` for every directory, this one included, with its path.
+    pub fn walk<'a>(&'a self, path: &mut Vec<u8>, visit: &mut dyn FnMut(&[u8], &'a Dir)) {
+        visit(path, self);
         for dir in &self.dirs {
             let length = push(path, &dir.name);
-            dir.walk(path, enter, visit);
+            dir.walk(path, visit);
             path.truncate(length);
         }
     }
+}
+
+/// The path of a name in a directory.
+pub(super) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut path = dir.to_vec();
+    push(&mut path, name);
+    path
 }
 
 /// Appends a name to a path; the length to truncate to afterwards is returned.

@@ -12,14 +12,18 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::hash::{Checksum, Kind, hash_object};
 pub use super::pack_entry::Spill;
-use super::pack_entry::compress;
+use super::pack_entry::{Effort, compress};
 use super::pack_index::{self, Slot};
+use super::pack_keep::{KEEP, release};
+pub use super::pack_keep::{clean_temps, release_in};
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
-const TEMP_PACK: &str = "go-team-tmp-pack-";
-const TEMP_INDEX: &str = "go-team-tmp-idx-";
+pub(super) const TEMP_PACK: &str = "go-team-tmp-pack-";
+pub(super) const TEMP_INDEX: &str = "go-team-tmp-idx-";
+/// How long a pack's header is.
+const HEADER: u64 = 12;
 
 struct Open {
     file: BufWriter<File>,
@@ -115,8 +119,25 @@ impl PackWriter {
         if self.dir.is_none() || self.contains(&id) {
             return Ok(());
         }
-        let entry = compress(kind, bytes);
-        self.append(id, entry.len() as u64, &mut entry.as_slice())
+        let entry = compress(kind, bytes, Effort::Quick);
+        self.append(id, entry.len() as u64, &mut entry.as_slice())?;
+        Ok(())
+    }
+
+    /// Adds an object as a pack stores it; says where it begins.
+    ///
+    /// # Errors
+    /// When the pack cannot be written.
+    pub(super) fn add_entry(&self, id: ObjectId, entry: &[u8]) -> Result<u64, Error> {
+        let offset = self.offset();
+        self.append(id, entry.len() as u64, &mut &*entry)?;
+        Ok(offset)
+    }
+
+    /// Where the next object begins.
+    pub(super) fn offset(&self) -> u64 {
+        let state = self.state();
+        state.open.as_ref().map_or(HEADER, |open| open.offset)
     }
 
     /// Adds an object that was compressed by [`Spill`].
@@ -235,9 +256,14 @@ impl StagedPack {
     /// # Errors
     /// When the files cannot be put in place.
     pub fn publish(self, permissions: u32) -> Result<Published, Error> {
+        let keep = self.dir.join(format!("{}.keep", self.name));
+        fs::write(&keep, KEEP).at("write", &keep)?;
+        self.place(permissions)
+    }
+
+    /// Makes the pack visible. The directory is not synced here.
+    pub(super) fn place(self, permissions: u32) -> Result<Published, Error> {
         let place = |suffix: &str| self.dir.join(format!("{}.{suffix}", self.name));
-        let keep = place("keep");
-        fs::write(&keep, b"go-team: a checkpoint is being published\n").at("write", &keep)?;
         for ((file, from), to) in [(self.pack, place("pack")), (self.index, place("idx"))] {
             set_permissions(&file, permissions, &from)?;
             fs::rename(&from, &to).at("rename", &to)?;
@@ -274,51 +300,6 @@ impl Published {
     }
 }
 
-/// Removes the `.keep` file that a killed writer left on a pack of this repository.
-///
-/// # Errors
-/// When the file is there and cannot be removed.
-pub fn release_in(repo: &super::open::Repo, name: &str) -> Result<(), Error> {
-    if !super::repack::is_pack_name(name) {
-        return Err(Error::Damaged {
-            what: format!("the name of a pack: {name:?}"),
-        });
-    }
-    release(&repo.pack_dir(), name)
-}
-
-/// Removes what killed processes left of packs they were writing. Only for the holder of the lock.
-///
-/// # Errors
-/// When the directory cannot be read or a file cannot be removed.
-pub fn clean_temps(repo: &super::open::Repo) -> Result<(), Error> {
-    let dir = repo.pack_dir();
-    let entries = match fs::read_dir(&dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.at("read", &dir)?,
-    };
-    for entry in entries {
-        let entry = entry.at("read", &dir)?;
-        let name = entry.file_name();
-        let name = name.as_encoded_bytes();
-        if name.starts_with(TEMP_PACK.as_bytes()) || name.starts_with(TEMP_INDEX.as_bytes()) {
-            fs::remove_file(entry.path()).at("remove", entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes the `.keep` file of a pack; a missing one is fine.
-pub(super) fn release(dir: &Path, name: &str) -> Result<(), Error> {
-    let keep = dir.join(format!("{name}.keep"));
-    match fs::remove_file(&keep) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).at("remove", &keep)
-        }
-        _ => Ok(()),
-    }
-}
-
 /// A pack with an empty header.
 fn open(dir: &Path) -> Result<Open, Error> {
     fs::create_dir_all(dir).at("create directory", dir)?;
@@ -328,7 +309,7 @@ fn open(dir: &Path) -> Result<Open, Error> {
     Ok(Open {
         file,
         path,
-        offset: 12,
+        offset: HEADER,
     })
 }
 

@@ -5,15 +5,13 @@
 //! Only packs that go-team wrote are touched. A pack is removed when another one that holds all of its objects is on the
 //! disk, so that no object is ever without a home; git, too, looks again when a pack it knew is gone.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::hash::Kind;
 use super::open::Repo;
-use super::tree::decode;
-use super::{Error, IoContext as _};
-use crate::model::object_id::ObjectId;
+use super::{Error, IoContext as _, merge};
 
 /// How many packs of one size make a pile.
 const PILE: usize = 8;
@@ -50,7 +48,15 @@ impl OwnPacks {
     /// When the list cannot be written.
     pub fn add(&mut self, name: &str) -> Result<(), Error> {
         self.names.push(name.to_owned());
-        self.store()
+        // A line that a power cut tears is no name: that pack is left to git.
+        let mut options = fs::OpenOptions::new();
+        let line = format!("{name}\n");
+        options
+            .append(true)
+            .create(true)
+            .open(&self.list)
+            .and_then(|mut list| list.write_all(line.as_bytes()))
+            .at("write", &self.list)
     }
 
     fn store(&self) -> Result<(), Error> {
@@ -80,7 +86,11 @@ impl OwnPacks {
         while self.names.len() >= PILE {
             let dir = repo.pack_dir();
             let sizes = self.sizes(&dir);
+            let listed = self.names.len();
             self.names.retain(|name| sizes.contains_key(name));
+            if self.names.len() < listed {
+                self.store()?;
+            }
             let Some(pile) = pile(&self.names, &sizes) else {
                 break;
             };
@@ -139,71 +149,17 @@ fn gc_is_running(common_dir: &Path) -> bool {
 
 /// Writes one pack with all objects of several, makes it durable, and removes those.
 fn merge(repo: &Repo, dir: &Path, names: &[String]) -> Result<String, Error> {
-    let mut ids = Vec::new();
-    let mut seen = HashSet::new();
-    for name in names {
-        let path = dir.join(format!("{name}.idx"));
-        let index = fs::read(&path).at("read", &path)?;
-        let listed = list_index(repo, &index).ok_or_else(|| Error::Damaged {
-            what: path.display().to_string(),
-        })?;
-        ids.extend(listed.into_iter().filter(|id| seen.insert(*id)));
+    let staged = merge::merge(repo, dir, names)?;
+    let new = staged.name().to_owned();
+    for (file, path) in staged.files() {
+        file.sync_all().at("sync", path)?;
     }
-    let hints = hints(repo, &ids)?;
-    let objects: Vec<(ObjectId, Option<&[u8]>)> = ids
-        .iter()
-        .map(|id| (*id, hints.get(id).map(Vec::as_slice)))
-        .collect();
-    let new = repo.backend.write_pack(dir, &objects)?;
-    for suffix in ["pack", "idx"] {
-        let path = dir.join(format!("{new}.{suffix}"));
-        fs::File::open(&path)
-            .and_then(|file| file.sync_all())
-            .at("sync", &path)?;
-    }
+    staged.place(0o444 | (repo.settings.shared_bits & 0o444))?;
     super::sync_dir(dir)?;
     for name in names.iter().filter(|name| **name != new) {
-        // As git does: first the index, so that nobody begins to use a pack that is about to go.
-        for suffix in ["idx", "pack", "rev", "bitmap", "mtimes"] {
-            let path = dir.join(format!("{name}.{suffix}"));
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error).at("remove", &path);
-                }
-                _ => {}
-            }
-        }
+        merge::remove(dir, name)?;
     }
     Ok(new)
-}
-
-/// The ids in a pack index of version 2.
-fn list_index(repo: &Repo, index: &[u8]) -> Option<Vec<ObjectId>> {
-    let body = index.strip_prefix(b"\xfftOc\0\0\0\x02")?;
-    let count = u32::from_be_bytes(body.get(255 * 4..256 * 4)?.try_into().ok()?) as usize;
-    let length = repo.backend.format().len();
-    let ids = body.get(1024..1024 + count.checked_mul(length)?)?;
-    ids.chunks_exact(length)
-        .map(|raw| ObjectId::from_bytes(raw).ok())
-        .collect()
-}
-
-/// The names under which trees of the set know other objects of the set: objects of one name are likely to be alike.
-fn hints(repo: &Repo, ids: &[ObjectId]) -> Result<HashMap<ObjectId, Vec<u8>>, Error> {
-    let mut hints = HashMap::new();
-    for id in ids {
-        let Some(object) = repo
-            .backend
-            .read(id)?
-            .filter(|object| object.kind == Kind::Tree)
-        else {
-            continue;
-        };
-        for entry in decode(repo.backend.format(), &object.bytes)? {
-            hints.entry(entry.id).or_insert_with(|| entry.name.to_vec());
-        }
-    }
-    Ok(hints)
 }
 
 #[cfg(test)]

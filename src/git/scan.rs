@@ -10,7 +10,7 @@ use rustix::fs::{Mode as OpenMode, OFlags};
 use super::cache::{Anchor, Cache};
 use super::content::Reader;
 use super::index::{self, IndexView, Stage};
-use super::node::{Dir, File};
+use super::node::{Dir, join};
 use super::open::Repo;
 use super::pack::PackWriter;
 use super::rules::{Capture, Rules};
@@ -192,8 +192,7 @@ impl Scan {
             convert_print,
         }) = memory.0
         else {
-            // Freeing many nodes takes time that nobody has to wait for.
-            std::thread::spawn(|| drop(root));
+            free(root);
             return Ok(());
         };
         let cache = Cache {
@@ -205,13 +204,20 @@ impl Scan {
             root,
         };
         let stored = cache.store(&path, format);
-        std::thread::spawn(|| drop(cache));
+        free(cache.root);
         stored
     }
 
     pub(super) fn into_parts(self) -> (Dir, Vec<Stage>, PackWriter, ScanMemory) {
         let memory = ScanMemory(self.stale.then_some(self.memory));
         (self.root, self.conflicts, self.pack, memory)
+    }
+}
+
+/// Freeing many nodes takes time that nobody has to wait for; a thread for a few takes longer than they do.
+fn free(root: Dir) {
+    if root.dirs.len() + root.dirs.iter().map(|dir| dir.dirs.len()).sum::<usize>() > 100 {
+        std::thread::spawn(|| drop(root));
     }
 }
 
@@ -247,9 +253,12 @@ fn distrust(dir: &mut Dir) {
 /// The tracked ignore and attribute files, which count even when they are not on disk.
 fn controls_of_nodes(root: &Dir) -> Vec<index::Control> {
     let mut controls = Vec::new();
-    root.for_each_file(&mut Vec::new(), &mut |path: &[u8], file: &File| {
-        if let Some(facts) = &file.index {
-            controls.extend(index::Control::of(path, facts));
+    root.walk(&mut Vec::new(), &mut |path, dir| {
+        let tracked = dir.files.iter().filter(|file| file.index.is_some());
+        for file in tracked.filter(|file| file.name.starts_with(b".git")) {
+            if let Some(facts) = &file.index {
+                controls.extend(index::Control::of(&join(path, &file.name), facts));
+            }
         }
     });
     controls.sort_unstable_by(|a, b| a.path.cmp(&b.path));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::index::Stage;
 use super::node::{
-    ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, File, INTENT_TO_ADD, OURS, SKIP_WORKTREE,
+    ASSUME_UNCHANGED, CONFLICTED, Dir, Disk, Entry, File, INTENT_TO_ADD, OURS, SKIP_WORKTREE, join,
 };
 use super::skip::SkipReason;
 use super::tree::Mode;
@@ -162,24 +162,40 @@ impl Usual {
     fn of(root: &Dir) -> Self {
         let (mut files, mut executables, mut directories) =
             (Common::default(), Common::default(), Common::default());
-        root.walk(
-            &mut Vec::new(),
-            &mut |_, dir| {
-                if dir.on_disk {
-                    directories.add(dir.stamp.permissions());
+        root.walk(&mut Vec::new(), &mut |_, dir| {
+            if dir.on_disk {
+                directories.add(dir.stamp.permissions());
+            }
+            for file in &dir.files {
+                match on_disk(file) {
+                    Some((Mode::Executable, bits)) => executables.add(bits),
+                    Some((_, bits)) => files.add(bits),
+                    None => {}
                 }
-            },
-            &mut |_, file| match on_disk(file) {
-                Some((Mode::Executable, bits)) => executables.add(bits),
-                Some((_, bits)) => files.add(bits),
-                None => {}
-            },
-        );
+            }
+        });
         Self {
             file: files.most(0o644),
             executable: executables.most(0o755),
             directory: directories.most(0o755),
         }
+    }
+}
+
+impl Usual {
+    fn of_mode(&self, mode: Mode) -> u32 {
+        match mode {
+            Mode::Executable => self.executable,
+            _ => self.file,
+        }
+    }
+
+    /// Whether there is nothing to say of a file that the tree and the usual permissions do not.
+    fn is_all_of(&self, file: &File) -> bool {
+        file.disk == Disk::AsTree
+            && file.index.is_none_or(|facts| facts.flags == 0)
+            && file.tree.is_none_or(|entry| entry.mode != Mode::Gitlink)
+            && on_disk(file).is_none_or(|(mode, bits)| bits == self.of_mode(mode))
     }
 }
 
@@ -207,40 +223,29 @@ impl Sidecar {
             },
             raw: Vec::new(),
         };
-        let mut dirs = Extras {
-            skipped: Vec::new(),
-            ..sidecar.extras.clone()
-        };
-        root.walk(
-            &mut Vec::new(),
-            &mut |path, dir| dirs.add_dir(path, dir, &usual),
-            &mut |path, file| sidecar.add_file(path, file, &usual),
-        );
-        let extras = &mut sidecar.extras;
-        extras.permissions.other.extend(dirs.permissions.other);
-        extras.skipped.extend(dirs.skipped);
-        extras.empty_directories = dirs.empty_directories;
+        root.walk(&mut Vec::new(), &mut |path, dir| {
+            sidecar.extras.add_dir(path, dir, &usual);
+            // Paths are made for the few that are not like the rest.
+            for file in dir.files.iter().filter(|file| !usual.is_all_of(file)) {
+                sidecar.add_file(&join(path, &file.name), file, &usual);
+            }
+        });
         sidecar
     }
 
     fn add_file(&mut self, path: &[u8], file: &File, usual: &Usual) {
         let extras = &mut self.extras;
         if let Some((mode, bits)) = on_disk(file) {
-            let common = if mode == Mode::Executable {
-                usual.executable
-            } else {
-                usual.file
-            };
-            if bits != common {
+            if bits != usual.of_mode(mode) {
                 let other = &mut extras.permissions.other;
                 other.insert(quote_path(path), octal(bits));
             }
         }
-        match file.disk {
-            Disk::Raw(entry) => self.raw.push((path.to_vec(), entry)),
+        match &file.disk {
+            Disk::Raw(entry) => self.raw.push((path.to_vec(), **entry)),
             Disk::Skipped(reason) => extras.skipped.push(SkippedPath {
                 path: quote_path(path),
-                reason,
+                reason: *reason,
             }),
             Disk::Absent if file.tree.is_some() => extras.absent.push(quote_path(path)),
             _ => {}
@@ -291,9 +296,9 @@ impl Extras {
 
 /// The permission bits of a captured regular file, and the mode it is recorded with, which a checkout would use.
 fn on_disk(file: &File) -> Option<(Mode, u32)> {
-    let recorded = match file.disk {
+    let recorded = match &file.disk {
         Disk::AsTree => file.tree?,
-        Disk::Raw(entry) => entry,
+        Disk::Raw(entry) => **entry,
         _ => return None,
     };
     let regular = file.stamp.file_type() == rustix::fs::FileType::RegularFile;

@@ -2,21 +2,21 @@
 
 use chrono::{DateTime, Utc};
 
-use super::backend::{Head, Sync};
+use super::Error;
+use super::backend::Head;
 use super::cache::Anchor;
 pub use super::commit::tree_of;
 use super::commit::{add_json, encode_commit, write_paths};
+pub use super::committed::{Committed, PackPart, PublishedSnapshot, Settled, Visible};
 use super::diff::{self, Changes};
 use super::hash::Kind;
 use super::node::Entry;
 use super::open::Repo;
-use super::pack::{Published, StagedPack};
-use super::scan::{Scan, ScanMemory};
+use super::scan::Scan;
 use super::sidecar::{Extras, IndexJson, Sidecar};
 use super::timings::Timings;
 use super::tree::{self, Mode, TreeEntry};
 use super::trees::Side;
-use super::{Error, IoContext as _};
 use crate::model::object_id::ObjectId;
 
 /// Who a checkpoint commit says made it.
@@ -236,129 +236,6 @@ impl Snapshot {
             timings,
             totals,
         })
-    }
-}
-
-/// A checkpoint commit in a pack that git does not see yet.
-pub struct Committed {
-    /// The commit.
-    pub id: ObjectId,
-    pack: StagedPack,
-    root: super::node::Dir,
-    conflicts: Vec<super::index::Stage>,
-    memory: ScanMemory,
-    /// Where the time went.
-    pub timings: Timings,
-    /// Objects and bytes that the repository grows by.
-    pub totals: (usize, u64),
-}
-
-impl Committed {
-    /// The pack's name, for the journal.
-    #[must_use]
-    pub fn pack_name(&self) -> &str {
-        self.pack.name()
-    }
-
-    /// Makes the content of the pack durable; nobody sees it yet.
-    ///
-    /// # Errors
-    /// When the disk does not take it.
-    pub fn sync(&self, sync: Sync) -> Result<(), Error> {
-        if sync == Sync::Lazy {
-            return Ok(());
-        }
-        let [pack, index] = self.pack.files();
-        let synced =
-            |(file, path): (&std::fs::File, &std::path::Path)| file.sync_all().at("sync", path);
-        std::thread::scope(|scope| {
-            let index = scope.spawn(|| synced(index));
-            synced(pack).and(index.join().expect("syncing a file does not panic"))
-        })
-    }
-
-    /// Makes the objects visible, then the ref. Afterwards the checkpoint is in the repository for good.
-    ///
-    /// # Errors
-    /// When something cannot be written; the ref does not exist then.
-    pub fn publish(
-        self,
-        repo: &Repo,
-        reference: &str,
-        sync: Sync,
-    ) -> Result<PublishedSnapshot, Error> {
-        let mut timings = Timings::start();
-        let pack = self
-            .pack
-            .publish(0o444 | (repo.settings.shared_bits & 0o444))?;
-        if sync == Sync::Durable {
-            super::sync_dir(&repo.pack_dir())?;
-        }
-        timings.lap("publish objects");
-        repo.backend.create_reference(reference, self.id, sync)?;
-        timings.lap("publish ref");
-        let anchor = Anchor {
-            reference: reference.to_owned(),
-            commit: self.id,
-        };
-        Ok(PublishedSnapshot {
-            pack,
-            root: self.root,
-            conflicts: self.conflicts,
-            memory: self.memory,
-            anchor,
-            timings,
-        })
-    }
-}
-
-/// A checkpoint whose ref exists.
-pub struct PublishedSnapshot {
-    pack: Published,
-    root: super::node::Dir,
-    conflicts: Vec<super::index::Stage>,
-    memory: ScanMemory,
-    anchor: Anchor,
-    /// Where the time went.
-    pub timings: Timings,
-}
-
-impl PublishedSnapshot {
-    /// Hands the pack to git's ordinary housekeeping. To be called when the checkpoint is complete.
-    ///
-    /// # Errors
-    /// When the pack's `.keep` file cannot be removed; the checkpoint is complete all the same.
-    pub fn release(self) -> Result<Settled, Error> {
-        let pack = self.pack.name().to_owned();
-        self.pack.release()?;
-        Ok(Settled {
-            pack,
-            root: self.root,
-            conflicts: self.conflicts,
-            memory: self.memory,
-            anchor: self.anchor,
-        })
-    }
-}
-
-/// A checkpoint of which only the scan is left to be remembered.
-pub struct Settled {
-    /// The pack's name.
-    pub pack: String,
-    root: super::node::Dir,
-    conflicts: Vec<super::index::Stage>,
-    memory: ScanMemory,
-    anchor: Anchor,
-}
-
-impl Settled {
-    /// Remembers the scan for the next one.
-    ///
-    /// # Errors
-    /// When the cache cannot be written, which costs time later and nothing else.
-    pub fn remember(self, repo: &Repo) -> Result<(), Error> {
-        let format = repo.backend.format();
-        Scan::remember(self.root, self.conflicts, self.memory, self.anchor, format)
     }
 }
 

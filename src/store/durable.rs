@@ -60,10 +60,24 @@ impl Staged {
     /// # Errors
     /// When the file cannot be created or written; nothing of it stays.
     pub fn write(target: &Path, bytes: &[u8], durability: Durability) -> Result<Self, IoError> {
+        Self::write_parts(target, &[bytes], durability)
+    }
+
+    /// As [`Staged::write`], for content that is not in one piece.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn write_parts(
+        target: &Path,
+        parts: &[&[u8]],
+        durability: Durability,
+    ) -> Result<Self, IoError> {
         let (mut file, temp) = Temp::beside(target, |path| {
             platform::open_private(OpenOptions::new().write(true).create_new(true), path)
         })?;
-        file.write_all(bytes).map_err(on("write", &temp.path))?;
+        for part in parts {
+            file.write_all(part).map_err(on("write", &temp.path))?;
+        }
         Ok(Self {
             file,
             temp,

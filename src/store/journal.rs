@@ -1,7 +1,7 @@
 //! The journal on disk: there before an operation begins, gone after it has ended.
 
 use super::durable;
-use super::{Error, Store, if_there};
+use super::{Error, Staged, Store, if_there};
 use crate::model::format::FormatError;
 use crate::model::ids::SessionId;
 use crate::model::journal::{Journal, RollbackJournal};
@@ -28,6 +28,15 @@ impl Store {
     pub fn write_journal(&self, journal: &Journal) -> Result<(), Error> {
         let path = self.layout().journal(journal.session());
         self.write(&path, &journal.to_file_bytes())
+    }
+
+    /// Writes the journal beside where it will be.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn stage_journal(&self, journal: &Journal) -> Result<Staged, Error> {
+        let path = self.layout().journal(journal.session());
+        self.stage(&path, &journal.to_file_bytes())
     }
 
     /// Removes the journal for good, after the operation has ended; says whether there was one.

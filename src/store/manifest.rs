@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Error, Staged, Store};
+use super::{Error, Staged, Store, durable};
 use crate::model::ids::SessionId;
 use crate::model::json::Limits;
 use crate::model::manifest::Manifest;
@@ -18,7 +18,14 @@ impl Store {
 
     /// As [`Store::load_manifest`], from wherever the session is.
     pub(super) fn load_manifest_at(path: &Path, session: &SessionId) -> Result<Manifest, Error> {
-        let manifest = Self::read(path, Limits::MANIFEST.bytes, Manifest::from_file_bytes)?;
+        let limit = Limits::MANIFEST.bytes;
+        let bytes = durable::read_limited(path, limit)?;
+        let bytes = bytes.ok_or_else(|| Error::TooLarge {
+            path: path.to_owned(),
+            limit,
+        })?;
+        let manifest =
+            Manifest::from_file_vec(bytes).map_err(|error| Error::damaged(path, error))?;
         if manifest.session_id != *session {
             return Err(Error::Misplaced {
                 path: path.to_owned(),
@@ -34,6 +41,8 @@ impl Store {
     /// When the file cannot be written.
     pub fn stage_manifest(&self, manifest: &Manifest) -> Result<Staged, Error> {
         let target = self.layout().manifest(&manifest.session_id);
-        self.stage(&target, &manifest.to_file_bytes())
+        let staged = manifest
+            .with_file_parts(|parts| Staged::write_parts(&target, &parts, self.durability()))?;
+        Ok(staged)
     }
 }

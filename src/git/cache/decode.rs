@@ -1,5 +1,8 @@
 //! Reading the stat cache. Whatever the bytes are, this ends, takes no more memory than they justify, and says no.
 
+use std::cell::Cell;
+use std::hint::black_box;
+
 use rayon::prelude::*;
 
 use super::SHARED_LEVELS;
@@ -136,7 +139,7 @@ impl<'a> Reader<'a> {
         };
         let disk = match bits >> 4 {
             0 => Disk::AsTree,
-            1 => Disk::Raw(self.entry()?),
+            1 => Disk::Raw(Box::new(self.entry()?)),
             2 => Disk::Absent,
             3 => Disk::Skipped(SkipReason::from_number(self.byte()?)?),
             4 => Disk::Excluded,
@@ -155,7 +158,9 @@ impl<'a> Reader<'a> {
     /// Room for so many values, each of which takes at least `bytes` bytes of what is left to read.
     pub(super) fn room<T>(&self, count: u64, bytes: usize) -> Vec<T> {
         let possible = (self.rest.len() / bytes) as u64;
-        Vec::with_capacity(usize::try_from(count.min(possible)).unwrap_or(0))
+        let count = usize::try_from(count.min(possible)).unwrap_or(0);
+        make_room(count.saturating_mul(size_of::<T>()));
+        Vec::with_capacity(count)
     }
 
     /// A directory that is all there is to read.
@@ -191,7 +196,8 @@ impl<'a> Reader<'a> {
         let name = self.bytes()?.into();
         let stamp = self.stamp()?;
         let bits = self.byte()?;
-        let controls = [self.optional_stamp()?, self.optional_stamp()?];
+        let controls =
+            [self.optional_stamp()?, self.optional_stamp()?].map(|stamp| stamp.map(Box::new));
         let tree = self.optional_id()?;
         let staged = self.optional_id()?;
         let staged = if self.flag()? { tree } else { staged };
@@ -217,6 +223,23 @@ impl<'a> Reader<'a> {
             dirs,
         })
     }
+}
+
+/// Lets the allocator ask the system for much memory at once. On a thread of its own the C library asks page by page,
+/// and each time all threads wait; what it once got for a thread and gets back, it keeps for the next allocations.
+fn make_room(bytes: usize) {
+    // More would go back to the system at once.
+    const STEP: usize = 96 << 10;
+    thread_local! {
+        static LEFT: Cell<usize> = const { Cell::new(0) };
+    }
+    LEFT.with(|left| {
+        if left.get() < bytes {
+            drop(black_box(Vec::<u8>::with_capacity(STEP)));
+            left.set(STEP);
+        }
+        left.set(left.get().saturating_sub(bytes));
+    });
 }
 
 /// The number that was folded.

@@ -139,7 +139,7 @@ impl<W: Write> Writer<W> {
                 .sum(),
         )?;
         for control in &dir.controls {
-            self.optional_stamp(control.as_ref())?;
+            self.optional_stamp(control.as_deref())?;
         }
         self.optional_id(dir.tree.as_ref())?;
         self.optional_id(dir.staged.as_ref().filter(|_| dir.staged != dir.tree))?;

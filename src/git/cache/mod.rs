@@ -62,6 +62,15 @@ impl Cache {
         let file = temporary.at("create temporary file in", dir)?;
         self.encode(file.as_file(), format)
             .at("write", file.path())?;
+        // ext4 writes a file to the disk at once when it is renamed over another. Nobody needs this one there: the two
+        // change places, and the old one goes with the temporary name.
+        let exchange = rustix::fs::RenameFlags::EXCHANGE;
+        let here = rustix::fs::CWD;
+        if path.symlink_metadata().is_ok_and(|old| old.is_file())
+            && rustix::fs::renameat_with(here, file.path(), here, path, exchange).is_ok()
+        {
+            return Ok(());
+        }
         file.persist(path)
             .map_err(|error| error.error)
             .at("replace", path)?;
@@ -197,10 +206,10 @@ mod tests {
             root: Dir {
                 tree: Some(id(2)),
                 trusted: true,
-                controls: [Some(stamp), None],
+                controls: [Some(Box::new(stamp)), None],
                 files: vec![
                     file(b"a", plain, Disk::AsTree),
-                    file(b"b\xff", None, Disk::Raw(entry)),
+                    file(b"b\xff", None, Disk::Raw(Box::new(entry))),
                     file(
                         b"c",
                         Some(IndexFacts { entry, flags: 3 }),

@@ -6,6 +6,7 @@
 //! writing a manifest of 10,000 checkpoints costs little more than parsing it (`benches/manifest_timing.rs`).
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,7 +26,10 @@ const OPEN: &str = "\n  \"checkpoints\": [\n";
 /// The canonical text of a list of entries, and the state of the checksum after them.
 #[derive(Debug, Clone)]
 pub(super) struct EntryText {
-    lines: Vec<u8>,
+    /// What was read, up to the end of the list: nothing is copied that need not be.
+    bytes: Vec<u8>,
+    /// Where in it the list begins.
+    start: usize,
     hash: DigestWriter,
 }
 
@@ -34,13 +38,18 @@ impl Default for EntryText {
         let mut hash = DigestWriter::new();
         hash.update(b"{\"checkpoints\":[");
         Self {
-            lines: Vec::new(),
+            bytes: Vec::new(),
+            start: 0,
             hash,
         }
     }
 }
 
 impl EntryText {
+    fn lines(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
     fn of(entries: &[Entry]) -> Self {
         let mut text = Self::default();
         for entry in entries {
@@ -50,19 +59,19 @@ impl EntryText {
     }
 
     pub(super) fn push(&mut self, entry: &Entry) {
-        let separator: &[u8] = if self.lines.is_empty() { b"" } else { b",\n" };
-        self.lines.extend_from_slice(separator);
-        self.lines.extend_from_slice(INDENT.as_bytes());
-        let start = self.lines.len();
-        json::write_compact(entry, &mut self.lines);
+        let separator: &[u8] = if self.lines().is_empty() { b"" } else { b",\n" };
+        self.bytes.extend_from_slice(separator);
+        self.bytes.extend_from_slice(INDENT.as_bytes());
+        let start = self.bytes.len();
+        json::write_compact(entry, &mut self.bytes);
         self.hash.update(&separator[..separator.len().min(1)]);
-        self.hash.update(&self.lines[start..]);
+        self.hash.update(&self.bytes[start..]);
     }
 
-    /// Takes the lines at the start of `text` as they are, reads them, and gives what comes after them; `None` when
-    /// one is not as [`EntryText::push`] writes it.
-    fn parse(text: &str) -> Option<(Self, Vec<Entry>, &str)> {
-        let mut taken = Self::default();
+    /// Reads the lines at the start of `text`, and gives the state of the checksum after them and what follows; `None`
+    /// when one is not as [`EntryText::push`] writes it.
+    fn parse(text: &str) -> Option<(DigestWriter, Vec<Entry>, &str)> {
+        let mut hash = Self::default().hash;
         let mut entries = Vec::with_capacity(text.len() / 256);
         let mut rest = text;
         loop {
@@ -72,20 +81,15 @@ impl EntryText {
                 None => (line, true),
             };
             let line = line.strip_prefix(INDENT)?;
-            taken
-                .hash
-                .update(if entries.is_empty() { b"" } else { b"," });
-            taken.hash.update(line.as_bytes());
+            hash.update(if entries.is_empty() { b"" } else { b"," });
+            hash.update(line.as_bytes());
             entries.push(line::parse(line)?);
             rest = after;
             if is_last {
                 break;
             }
         }
-        let lines = &text[..text.len() - rest.len() - 1];
-        taken.lines.reserve_exact(lines.len() + 4096);
-        taken.lines.extend_from_slice(lines.as_bytes());
-        Some((taken, entries, rest))
+        Some((hash, entries, rest))
     }
 }
 
@@ -143,6 +147,11 @@ impl Manifest {
     /// The bytes of its file.
     #[must_use]
     pub fn to_file_bytes(&self) -> Vec<u8> {
+        self.with_file_parts(|parts| parts.concat())
+    }
+
+    /// The bytes of its file in three parts, of which the second is long and has not been copied.
+    pub fn with_file_parts<T>(&self, write: impl FnOnce([&[u8]; 3]) -> T) -> T {
         let written;
         let text = if let Some(text) = &self.text {
             text
@@ -150,8 +159,8 @@ impl Manifest {
             written = EntryText::of(&self.checkpoints);
             &written
         };
-        let checksum = self.checksum_after(text);
-        let mut out = Vec::with_capacity(text.lines.len() + 4096);
+        let checksum = self.checksum_after(&text.hash);
+        let mut out = Vec::new();
         out.push(b'{');
         field(&mut out, "version", &format::VERSION);
         field(&mut out, "session_id", &self.session_id);
@@ -164,7 +173,13 @@ impl Manifest {
             field(&mut out, "current_checkpoint", current);
         }
         field(&mut out, "next_seq", &self.next_seq);
-        list(&mut out, "checkpoints", &text.lines);
+        list_name(&mut out, "checkpoints");
+        let entries = text.lines();
+        if !entries.is_empty() {
+            out.push(b'\n');
+        }
+        let head = std::mem::take(&mut out);
+        list_end(&mut out, entries);
         list(&mut out, "rollback_history", &lines(&self.rollback_history));
         list(&mut out, "pruned", &lines(&self.pruned));
         if !self.next_ordinals.is_empty() {
@@ -173,19 +188,19 @@ impl Manifest {
         field(&mut out, "checksum", &checksum);
         out.truncate(out.len() - 1);
         out.extend_from_slice(b"\n}\n");
-        out
+        write([&head, entries, &out])
     }
 
     /// The checksum of everything else.
     #[must_use]
     pub fn checksum(&self) -> Sha256Digest {
         match &self.text {
-            Some(text) => self.checksum_after(text),
-            None => self.checksum_after(&EntryText::of(&self.checkpoints)),
+            Some(text) => self.checksum_after(&text.hash),
+            None => self.checksum_after(&EntryText::of(&self.checkpoints).hash),
         }
     }
 
-    fn checksum_after(&self, text: &EntryText) -> Sha256Digest {
+    fn checksum_after(&self, entries: &DigestWriter) -> Sha256Digest {
         let rest = Rest {
             created_at: self.created_at,
             current_checkpoint: self.current_checkpoint.as_ref(),
@@ -202,7 +217,7 @@ impl Manifest {
         };
         let mut tail = Vec::new();
         json::write_compact(&rest, &mut tail);
-        let mut hash = text.hash.clone();
+        let mut hash = entries.clone();
         hash.update(b"],");
         hash.update(tail.strip_prefix(b"{").expect("a struct with fields"));
         hash.finish()
@@ -215,24 +230,43 @@ impl Manifest {
     /// that is listed twice, a seq that does not rise, or a next seq that has been used: a variant for each, found in
     /// this order.
     pub fn from_file_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        Self::from_file_vec(bytes.to_vec())
+    }
+
+    /// As [`Manifest::from_file_bytes`], for whoever needs the bytes no more.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn from_file_vec(mut bytes: Vec<u8>) -> Result<Self, FormatError> {
         let limit = Limits::MANIFEST.bytes;
         if bytes.len() > limit {
             return Err(JsonError::TooLarge { limit }.into());
         }
-        let manifest = match Self::from_own_layout(bytes) {
-            Some(manifest) => manifest,
-            None => Self::from_any_layout(bytes)?,
+        let manifest = match Self::from_own_layout(&bytes) {
+            Some((mut manifest, hash, lines)) => {
+                bytes.truncate(lines.end);
+                manifest.text = Some(EntryText {
+                    bytes,
+                    start: lines.start,
+                    hash,
+                });
+                manifest
+            }
+            None => Self::from_any_layout(&bytes)?,
         };
         manifest.check_order()?;
         Ok(manifest)
     }
 
     /// Reads what [`Manifest::to_file_bytes`] wrote, line by line; `None` when anything is different.
-    fn from_own_layout(bytes: &[u8]) -> Option<Self> {
+    /// Gives the state of the checksum after the list too, and where the list is.
+    fn from_own_layout(bytes: &[u8]) -> Option<(Self, DigestWriter, Range<usize>)> {
         let text = std::str::from_utf8(bytes).ok()?;
         // No string of valid JSON holds a bare newline, so this can only be the mark itself.
         let (head, rest) = text.split_once(OPEN)?;
-        let (text, entries, tail) = EntryText::parse(rest)?;
+        let (hash, entries, tail) = EntryText::parse(rest)?;
+        let start = head.len() + OPEN.len();
+        let end = bytes.len() - tail.len() - 1;
         let file: File = serde_json::from_str(&[head, OPEN, tail].concat()).ok()?;
         format::check_version(Some(&file.version)).ok()?;
         if !file.checkpoints.is_empty() {
@@ -241,8 +275,7 @@ impl Manifest {
         let found = file.checksum;
         let mut manifest = file.into_manifest();
         manifest.checkpoints = entries;
-        manifest.text = Some(text);
-        (manifest.checksum() == found).then_some(manifest)
+        (manifest.checksum_after(&hash) == found).then_some((manifest, hash, start..end))
     }
 
     /// Reads a manifest however it is laid out, and says what is wrong with it.
@@ -319,13 +352,21 @@ fn field<T: Serialize>(out: &mut Vec<u8>, name: &str, value: &T) {
 }
 
 fn list(out: &mut Vec<u8>, name: &str, lines: &[u8]) {
-    out.extend_from_slice(format!("\n  \"{name}\": [").as_bytes());
+    list_name(out, name);
     if !lines.is_empty() {
         out.push(b'\n');
         out.extend_from_slice(lines);
-        out.extend_from_slice(b"\n  ");
     }
-    out.extend_from_slice(b"],");
+    list_end(out, lines);
+}
+
+fn list_name(out: &mut Vec<u8>, name: &str) {
+    out.extend_from_slice(format!("\n  \"{name}\": [").as_bytes());
+}
+
+fn list_end(out: &mut Vec<u8>, lines: &[u8]) {
+    let end: &[u8] = if lines.is_empty() { b"]," } else { b"\n  ]," };
+    out.extend_from_slice(end);
 }
 
 fn lines<T: Serialize>(items: &[T]) -> Vec<u8> {
