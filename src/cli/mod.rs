@@ -11,7 +11,9 @@
 mod context;
 mod create;
 mod error;
+mod export;
 mod global;
+mod import;
 mod input;
 mod list;
 mod output;
@@ -55,6 +57,10 @@ enum Command {
     List(list::ListArgs),
     #[command(name = "cp-show")]
     Show(show::ShowArgs),
+    #[command(name = "cp-export")]
+    Export(export::ExportArgs),
+    #[command(name = "cp-import")]
+    Import(import::ImportArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
 }
@@ -69,6 +75,8 @@ impl Command {
             Self::Create(_) => "cp-create",
             Self::List(_) => "cp-list",
             Self::Show(_) => "cp-show",
+            Self::Export(_) => "cp-export",
+            Self::Import(_) => "cp-import",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -82,6 +90,8 @@ impl Command {
             Self::Create(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Show(args) => args.run(context),
+            Self::Export(args) => args.run(context),
+            Self::Import(args) => args.run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }

@@ -21,6 +21,16 @@ pub enum Recovered {
         /// The checkpoint.
         checkpoint: CheckpointId,
     },
+    /// An import had been completed; only traces of it were left.
+    ImportCompleted {
+        /// The session.
+        session: SessionId,
+    },
+    /// An import had not been completed, was never acknowledged, and is gone.
+    ImportRetracted {
+        /// The session.
+        session: SessionId,
+    },
 }
 
 impl Workspace {
@@ -73,14 +83,15 @@ impl Workspace {
     /// # Errors
     /// When that fails; it can be tried again.
     pub fn recover(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
+        let mut recovered: Vec<Recovered> = self.recover_import()?.into_iter().collect();
         self.store.clean_work_temps(&self.worktree)?;
         self.store.clean_temps(Some(session))?;
         crate::git::pack::clean_temps(&self.repo)?;
         self.repo.backend.recover_locks()?;
         let Some(journal) = self.store.load_journal(session)? else {
-            return Ok(Vec::new());
+            return Ok(recovered);
         };
-        let recovered = match &journal {
+        recovered.push(match &journal {
             Journal::Create(create) => {
                 let manifest = self.store.load_manifest(session)?;
                 let checkpoint = create.checkpoint.clone();
@@ -107,8 +118,8 @@ impl Workspace {
                     Recovered::Retracted { checkpoint }
                 }
             }
-        };
+        });
         self.store.remove_journal(session)?;
-        Ok(vec![recovered])
+        Ok(recovered)
     }
 }

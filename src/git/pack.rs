@@ -320,6 +320,14 @@ pub fn release_in(repo: &super::open::Repo, name: &str) -> Result<(), Error> {
     release(&repo.pack_dir(), name)
 }
 
+/// Makes the names of packs durable.
+///
+/// # Errors
+/// When the disk does not take them.
+pub fn sync_dir_of(repo: &super::open::Repo) -> Result<(), Error> {
+    super::sync_dir(&repo.pack_dir())
+}
+
 /// Removes what killed processes left of packs they were writing. Only for the holder of the lock.
 ///
 /// # Errors

@@ -3,6 +3,9 @@
 //! The list makes an archive checkable before anything of it is used: each member's name, size and SHA-256, in the order
 //! in which they follow. Names come from ids and constants only, so none can lead out of a directory.
 
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::digest::Sha256Digest;
@@ -10,6 +13,8 @@ use super::format::{self, FormatError};
 use super::ids::{CheckpointId, SessionId};
 use super::json::{self, Limits};
 use super::manifest::RollbackRecord;
+use super::object_id::ObjectId;
+use super::timestamp;
 
 /// The list of members, the first of them.
 pub const CONTENTS: &str = "contents.json";
@@ -224,6 +229,37 @@ pub struct RollbackHistory {
 }
 
 impl RollbackHistory {
+    /// The bytes of its file.
+    #[must_use]
+    pub fn to_file_bytes(&self) -> Vec<u8> {
+        format::versioned_bytes(self)
+    }
+
+    /// Reads its file.
+    ///
+    /// # Errors
+    /// For text that is not JSON, an unknown version, or another shape.
+    pub fn from_file_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        format::shaped(format::parse_versioned(bytes, Limits::MANIFEST)?)
+    }
+}
+
+/// What it takes to finish an import that was cut short, or to clear it away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportJournal {
+    /// The session, under the name it gets here.
+    pub session: SessionId,
+    /// When it began.
+    #[serde(with = "timestamp")]
+    pub started_at: DateTime<Utc>,
+    /// The names of the git packs that are kept from collection until the refs are there.
+    pub keep: Vec<String>,
+    /// The refs that it makes, by checkpoint.
+    pub refs: BTreeMap<CheckpointId, ObjectId>,
+}
+
+impl ImportJournal {
     /// The bytes of its file.
     #[must_use]
     pub fn to_file_bytes(&self) -> Vec<u8> {

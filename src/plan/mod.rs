@@ -1,4 +1,5 @@
 //! Decisions, pure: values in, a plan out, with the reasons. No disk, clock, environment or process.
 
 pub mod graph;
+pub mod import;
 pub mod retention;

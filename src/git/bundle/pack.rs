@@ -1,5 +1,6 @@
 //! A pack in which every object is what its id says and every object that another one needs is there.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::io::BufReader;
 use std::path::Path;
@@ -44,6 +45,7 @@ pub struct VerifiedPack {
     scanned: Scanned,
     known: Vec<Known>,
     by_id: HashMap<ObjectId, usize>,
+    cache: RefCell<Cache>,
 }
 
 impl VerifiedPack {
@@ -57,7 +59,12 @@ impl VerifiedPack {
         let scanned = scan::scan(&pack, format)?;
         let mut resolving = Resolving::new(&pack, format, &scanned.entries)?;
         resolving.run()?;
-        let Resolving { known, by_id, .. } = resolving;
+        let Resolving {
+            known,
+            by_id,
+            cache,
+            ..
+        } = resolving;
         let known = known.into_iter().collect::<Option<Vec<Known>>>();
         let known = known.ok_or(BundleError::Pack("a delta's base is not in it"))?;
         let this = Self {
@@ -67,6 +74,7 @@ impl VerifiedPack {
             scanned,
             known,
             by_id,
+            cache: RefCell::new(cache),
         };
         for BundleRef { commit, .. } in &this.refs {
             this.require(*commit, Kind::Commit)?;
@@ -105,7 +113,7 @@ impl VerifiedPack {
             return Ok(None);
         };
         let base_of = |at: usize| self.known[at].base;
-        let mut cache = Cache::default();
+        let mut cache = self.cache.borrow_mut();
         let bytes = materialize(&self.pack, &self.scanned.entries, &base_of, &mut cache, at)?;
         Ok(Some(Object {
             kind: self.known[at].kind,

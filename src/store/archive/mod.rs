@@ -4,8 +4,10 @@
 //! comes first, so that a reader knows each name, size and digest before it meets them; whatever else is found, or is
 //! found in another order, makes the archive none of ours.
 
+mod journal;
 mod read;
 mod session;
+mod spool;
 mod target;
 mod write;
 
@@ -15,6 +17,7 @@ use crate::model::format::FormatError;
 
 pub use read::ArchiveReader;
 pub use session::{RecordFile, StagedSession};
+pub use spool::{Part, Spool, SpoolWriter};
 pub use target::{Destination, Target};
 pub use write::{ArchiveWriter, Seal};
 
