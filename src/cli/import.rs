@@ -1,11 +1,12 @@
 //! `go-team cp-import`
 
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Failure;
-use super::context::Context;
+use super::context::{Context, show};
+use super::{Exit, Failure};
 use crate::engine::import::{ImportOptions, Mode, import};
 use crate::model::{SessionId, Sha256Digest};
 
@@ -31,8 +32,22 @@ pub(super) struct ImportArgs {
 impl ImportArgs {
     pub(super) fn run(self, context: &Context) -> Result<(), Failure> {
         let rename = self.rename.as_deref().map(SessionId::parse).transpose()?;
+        let file = context.start.join(&self.file);
+        let found = file.metadata().map_err(|error| {
+            let (kind, exit) = match error.kind() {
+                io::ErrorKind::NotFound => ("no-such-file", Exit::NotFound),
+                _ => ("unreadable-input", Exit::Failure),
+            };
+            let message = format!("cannot read {}: {error}", show(&self.file));
+            Failure::new(kind, exit, message).hint("cp-import takes a file that go-team cp-export wrote")
+        })?;
+        if !found.is_file() {
+            let message = format!("{} is no file", show(&self.file));
+            return Err(Failure::new("unreadable-input", Exit::Usage, message)
+                .hint("cp-import takes a file that go-team cp-export wrote"));
+        }
         let options = ImportOptions {
-            file: context.start.join(self.file),
+            file: file.canonicalize().unwrap_or(file),
             rename,
             sha256: self.sha256,
             mode: if self.dry_run {

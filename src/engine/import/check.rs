@@ -68,10 +68,7 @@ impl Checked {
             path: path.to_owned(),
             defect: Box::new(defect),
         };
-        let file = File::open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => store::Error::Missing { path: path.to_owned() }.into(),
-            _ => failed("open", path)(error),
-        })?;
+        let file = File::open(path).map_err(failed("open", path))?;
         let home = &workspace.repo.common_dir;
         let scratch = tempfile::tempfile_in(home).map_err(failed("create a file in", home))?;
         let free = store::free_space(home).map_err(failed("look at", home))?;
@@ -155,10 +152,9 @@ impl Checked {
     ) -> Result<Vec<Arriving>, Error> {
         let mut arriving = Vec::new();
         for entry in self.manifest.checkpoints() {
-            let found = match (&self.pack, entry.commit_hash) {
-                (_, None) => None,
-                (Some(_), _) => self.inspect(workspace, entry, refused)?,
-                (None, Some(_)) => self.inspect(workspace, entry, refused)?,
+            let found = match entry.commit_hash {
+                None => None,
+                Some(_) => self.inspect(workspace, entry, refused)?,
             };
             if self.pack.is_some() && entry.commit_hash.is_some() && found.is_none() {
                 let what = format!("the commit of {} is not complete", entry.id);
@@ -350,14 +346,13 @@ fn check_manifest(manifest: &Manifest, contents: &Contents) -> Result<(), Defect
 fn check_record(record: &Record, id: &CheckpointId, entry: Option<&Entry>) -> Result<(), Defect> {
     let told = Entry::of(record);
     let same = entry.is_some_and(|entry| {
-        let validity = told.clone();
-        let entry = Entry {
-            valid: validity.valid,
+        let as_new = Entry {
+            valid: told.valid,
             invalidated_by: None,
             corrupted_at: None,
             ..entry.clone()
         };
-        entry == told
+        as_new == told
     });
     if same && record.id == *id {
         Ok(())
