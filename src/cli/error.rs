@@ -170,7 +170,9 @@ fn of_incomplete(cut: Cut, message: String) -> Failure {
     let failure = Failure::new("history-incomplete", Exit::Failure, message);
     let failure = match cut {
         Cut::Shallow => failure.hint("git fetch --unshallow gets the rest of the history"),
-        Cut::Partial => failure.hint("git fetch --refetch --no-filter gets what was left with the remote"),
+        Cut::Partial => {
+            failure.hint("git fetch --refetch --no-filter gets what was left with the remote")
+        }
         Cut::Unknown => failure.hint("git fsck says what is missing or broken"),
     };
     failure.hint("go-team cp-export --no-git exports records, manifest and state alone")
@@ -278,9 +280,8 @@ fn of_store(error: &store::Error, message: String) -> Failure {
         | store::Error::Replaced { .. }
         | store::Error::BadName { .. } => fail("file-damaged"),
         store::Error::Missing { .. } => fail("file-missing"),
-        store::Error::Exists { .. } => {
-            fail("file-exists").hint("nothing is overwritten: name another file, or remove that one first")
-        }
+        store::Error::Exists { .. } => fail("file-exists")
+            .hint("nothing is overwritten: name another file, or remove that one first"),
         store::Error::Io(error) => of_io(&error.source, message),
     }
 }

@@ -39,7 +39,8 @@ impl ImportArgs {
                 _ => ("unreadable-input", Exit::Failure),
             };
             let message = format!("cannot read {}: {error}", show(&self.file));
-            Failure::new(kind, exit, message).hint("cp-import takes a file that go-team cp-export wrote")
+            Failure::new(kind, exit, message)
+                .hint("cp-import takes a file that go-team cp-export wrote")
         })?;
         if !found.is_file() {
             let message = format!("{} is no file", show(&self.file));

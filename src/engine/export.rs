@@ -148,7 +148,11 @@ pub fn export(
         size: 0,
         sha256: Sha256Digest::of(b""),
         contents: Vec::new(),
-        checkpoints: manifest.checkpoints().iter().map(|entry| entry.id.clone()).collect(),
+        checkpoints: manifest
+            .checkpoints()
+            .iter()
+            .map(|entry| entry.id.clone())
+            .collect(),
         left_out: whole.checkpoints().len() - manifest.checkpoints().len(),
         rollbacks: manifest.rollback_history.len(),
         bundle: None,
@@ -158,7 +162,8 @@ pub fn export(
     report.unfinished = workspace.look_for_unfinished(&session, &mut report.warnings);
     match place {
         Place::Stream(out) => {
-            let scratch = tempfile::tempfile().map_err(at("create", Path::new("temporary file")))?;
+            let scratch =
+                tempfile::tempfile().map_err(at("create", Path::new("temporary file")))?;
             let spool = workspace.spool(&manifest, options.git, scratch, &mut report)?;
             let seal = write(&manifest, &spool, out, &mut report);
             report.sealed(seal.map_err(at("write", Path::new("the archive")))?);
@@ -272,7 +277,11 @@ impl Workspace {
         }
         if git == GitData::Include {
             self.spool_bundle(manifest, &mut spool, report)?;
-        } else if manifest.checkpoints().iter().any(|entry| entry.commit_hash.is_some()) {
+        } else if manifest
+            .checkpoints()
+            .iter()
+            .any(|entry| entry.commit_hash.is_some())
+        {
             report.warnings.push(
                 "the archive has no git data: its checkpoints can be looked at elsewhere, not rolled back to".to_owned(),
             );
@@ -282,7 +291,10 @@ impl Workspace {
 
     /// The live state, made to fit the manifest: another command may have gone on since that was read.
     fn exported_state(&self, manifest: &Manifest) -> Result<State, Error> {
-        let mut state = self.store.load_state(&manifest.session_id)?.unwrap_or_default();
+        let mut state = self
+            .store
+            .load_state(&manifest.session_id)?
+            .unwrap_or_default();
         let current = manifest.current_checkpoint.as_ref();
         let told = state.get("checkpoint.current_checkpoint");
         let told = told.and_then(serde_json::Value::as_str);
@@ -341,7 +353,13 @@ impl Workspace {
             },
         );
         spool.begin(MemberKind::Bundle);
-        bundle::write(&self.repo, &refs, &objects, spool, Path::new("temporary file"))?;
+        bundle::write(
+            &self.repo,
+            &refs,
+            &objects,
+            spool,
+            Path::new("temporary file"),
+        )?;
         spool.end();
         report.bundle = Some(ExportedBundle {
             refs: count,
@@ -361,7 +379,11 @@ fn write(
 ) -> io::Result<Seal> {
     let contents = Contents {
         session_id: manifest.session_id.clone(),
-        members: spool.parts().iter().map(|part| part.member.clone()).collect(),
+        members: spool
+            .parts()
+            .iter()
+            .map(|part| part.member.clone())
+            .collect(),
     };
     let exported = |name: String, size, sha256| ExportedMember { name, size, sha256 };
     let listed = contents.to_file_bytes();
@@ -370,9 +392,12 @@ fn write(
         listed.len() as u64,
         Sha256Digest::of(&listed),
     )];
-    report.contents.extend(contents.members.iter().map(|member: &Member| {
-        exported(member.kind.name(), member.size, member.sha256)
-    }));
+    report.contents.extend(
+        contents
+            .members
+            .iter()
+            .map(|member: &Member| exported(member.kind.name(), member.size, member.sha256)),
+    );
     if let (Some(bundle), Some(member)) = (&mut report.bundle, contents.bundle()) {
         bundle.size = member.size;
     }

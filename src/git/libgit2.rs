@@ -173,7 +173,10 @@ impl Backend for Libgit2 {
 
     fn delete_references(&self, refs: &[(String, ObjectId)]) -> Result<(), Error> {
         for (name, expected) in refs {
-            if self.reference(name)?.is_some_and(|found| found != *expected) {
+            if self
+                .reference(name)?
+                .is_some_and(|found| found != *expected)
+            {
                 return Err(Error::RefMoved { name: name.clone() });
             }
         }

@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How a file begins that git finds refs in by halving.
 const HEADER: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n";
 
+/// What becomes of the file, which may not be there.
+type Change<'c> = dyn Fn(Option<&[u8]>) -> Option<Vec<u8>> + 'c;
+
 /// The packed refs of one repository.
 pub(super) struct PackedRefs {
     file: PathBuf,
@@ -68,7 +71,7 @@ impl PackedRefs {
     }
 
     /// Replaces the file by what `change` makes of it; `None` leaves it as it is.
-    fn edit(&self, change: &dyn Fn(Option<&[u8]>) -> Option<Vec<u8>>) -> Result<(), Error> {
+    fn edit(&self, change: &Change<'_>) -> Result<(), Error> {
         let started = Instant::now();
         loop {
             let (content, stamp) = self.read()?.unzip();
@@ -196,8 +199,9 @@ mod tests {
 
     #[test]
     fn one_ref_goes_and_the_others_stay() {
-        let text =
-            |name: &str| without(CONTENT, &BTreeSet::from([name])).map(|bytes| String::from_utf8(bytes).unwrap());
+        let text = |name: &str| {
+            without(CONTENT, &BTreeSet::from([name])).map(|bytes| String::from_utf8(bytes).unwrap())
+        };
         let rest = text("refs/go-team/s/ab").unwrap();
         assert!(rest.contains("s/a\n") && rest.contains("main") && !rest.contains("3333"));
         assert!(text("refs/go-team/s/a").unwrap().contains("^3333"));
@@ -229,7 +233,10 @@ mod tests {
             ]
         );
         let both = new.each_ref().map(|(name, _)| name.as_str());
-        assert_eq!(without(text.as_bytes(), &BTreeSet::from(both)).unwrap(), CONTENT);
+        assert_eq!(
+            without(text.as_bytes(), &BTreeSet::from(both)).unwrap(),
+            CONTENT
+        );
     }
 
     #[test]

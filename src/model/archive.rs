@@ -173,7 +173,10 @@ impl Contents {
             let kind = MemberKind::from_name(&listed.name)
                 .ok_or_else(|| wrong(format!("a member called {name:?}")))?;
             if listed.size > kind.limit() {
-                return Err(wrong(format!("{name} is said to have {} bytes", listed.size)));
+                return Err(wrong(format!(
+                    "{name} is said to have {} bytes",
+                    listed.size
+                )));
             }
             if kind.rank() < last {
                 return Err(wrong(format!("{name} is out of order")));

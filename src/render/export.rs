@@ -29,8 +29,15 @@ impl Render for ExportReport {
             left_out => format!(" of {}", self.checkpoints.len() + left_out),
         };
         let checkpoints = self.checkpoints.len();
-        let plural = if checkpoints == 1 && self.left_out == 0 { "" } else { "s" };
-        let _ = writeln!(out, "    {checkpoints}{others} checkpoint{plural}, manifest and state");
+        let plural = if checkpoints == 1 && self.left_out == 0 {
+            ""
+        } else {
+            "s"
+        };
+        let _ = writeln!(
+            out,
+            "    {checkpoints}{others} checkpoint{plural}, manifest and state"
+        );
         let _ = writeln!(out, "    {}", count(self.rollbacks, "rollback"));
         match &self.bundle {
             Some(bundle) => {

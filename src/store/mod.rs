@@ -27,8 +27,8 @@ use crate::model::format::FormatError;
 pub use durable::{Durability, IoError, Staged};
 pub use errors::ErrorLine;
 pub use layout::{Layout, WorktreeKey};
-pub use platform::free_space;
 pub use lock::{Holder, Lock, LockError, Wait};
+pub use platform::free_space;
 pub use sessions::SessionItem;
 
 /// Why something cannot be loaded or stored.

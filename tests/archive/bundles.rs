@@ -102,7 +102,14 @@ fn trees_and_commits_that_are_none() {
     forger.refuses_tree(&twins, &[BLOB], "not in order");
     let unsorted = tree(repo, &[("100644", b"b", BLOB), ("100644", b"a", BLOB)]);
     forger.refuses_tree(&unsorted, &[BLOB], "not in order");
-    let both = tree(repo, &[("120000", b"a", BLOB), ("100644", b"a-b", BLOB), ("40000", b"a", &sub)]);
+    let both = tree(
+        repo,
+        &[
+            ("120000", b"a", BLOB),
+            ("100644", b"a-b", BLOB),
+            ("40000", b"a", &sub),
+        ],
+    );
     forger.refuses_tree(&both, &[BLOB, &sub], "two entries of one name");
     let odd_mode = tree(repo, &[("170000", b"a", BLOB)]);
     forger.refuses_tree(&odd_mode, &[BLOB], "its entries cannot be read");
@@ -135,19 +142,40 @@ fn headers_that_say_something_else() {
     refuses(&header.replace("# v2", "# v3"), "no bundle of version 2");
     refuses("", "no bundle of version 2");
     let needs = format!("# v2 git bundle\n-{} needed\n", "1".repeat(40));
-    refuses(&header.replace("# v2 git bundle\n", &needs), "needs commits");
-    refuses(&header.replace(" HEAD\n", " refs/heads/main\n"), "is not one that the manifest lists");
+    refuses(
+        &header.replace("# v2 git bundle\n", &needs),
+        "needs commits",
+    );
+    refuses(
+        &header.replace(" HEAD\n", " refs/heads/main\n"),
+        "is not one that the manifest lists",
+    );
     let lines: Vec<&str> = header.lines().collect();
     let without_last = header.replace(&format!("{}\n", lines[3]), "");
     refuses(&without_last, "the bundle lacks refs/go-team/");
-    refuses(&header.replace(lines[3], lines[2]), "is not one that the manifest lists");
+    refuses(
+        &header.replace(lines[3], lines[2]),
+        "is not one that the manifest lists",
+    );
     let swapped = header.replace(&lines[2][..40], &lines[3][..40]);
     refuses(&swapped, "is not one that the manifest lists");
     let more = format!("{}\n{} refs/go-team/x/y\n", lines[3], &lines[3][..40]);
-    refuses(&header.replace(&format!("{}\n", lines[3]), &more), "too many refs");
-    refuses(&header.replace(" HEAD\n", " HEAD\0\n"), "is not one that the manifest lists");
-    refuses(&format!("# v2 git bundle\n{}", "x".repeat(100_000)), "a line is too long");
-    refuses(&header.replace("HEAD\n", "HEAD\nx\n"), "not an id and a ref");
+    refuses(
+        &header.replace(&format!("{}\n", lines[3]), &more),
+        "too many refs",
+    );
+    refuses(
+        &header.replace(" HEAD\n", " HEAD\0\n"),
+        "is not one that the manifest lists",
+    );
+    refuses(
+        &format!("# v2 git bundle\n{}", "x".repeat(100_000)),
+        "a line is too long",
+    );
+    refuses(
+        &header.replace("HEAD\n", "HEAD\nx\n"),
+        "not an id and a ref",
+    );
 }
 
 #[test]
@@ -165,7 +193,11 @@ fn packs_that_are_damaged() {
     forger.refuses(&[&bundle[..], b"more"].concat(), "more after its end");
     let (_, pack) = forger.parts();
     let head = &"1".repeat(40);
-    forger.refuses_pack(head, &[b"JUNK", &pack[4..]].concat(), "no pack of version 2");
+    forger.refuses_pack(
+        head,
+        &[b"JUNK", &pack[4..]].concat(),
+        "no pack of version 2",
+    );
     let claims = [&pack[..8], &u32::MAX.to_be_bytes(), &pack[12..]].concat();
     forger.refuses_pack(head, &claims, "more objects than it has room for");
     forger.refuses_pack(head, &pack_of(0, b""), "lacks the commit");
@@ -178,8 +210,16 @@ fn packs_that_claim_and_deltas_that_explode() {
     let refuses = |count: u32, entries: &[Vec<u8>], words: &str| {
         forger.refuses_pack(head, &pack_of(count, &entries.concat()), words);
     };
-    let whole = |number: u8, bytes: &[u8]| [entry(number, bytes.len() as u64), zlib(bytes)].concat();
-    let filler = whole(3, &vec![7; 4096].iter().enumerate().map(|(n, _)| u8::try_from(n * n % 251).unwrap()).collect::<Vec<u8>>());
+    let whole =
+        |number: u8, bytes: &[u8]| [entry(number, bytes.len() as u64), zlib(bytes)].concat();
+    let filler = whole(
+        3,
+        &vec![7; 4096]
+            .iter()
+            .enumerate()
+            .map(|(n, _)| u8::try_from(n * n % 251).unwrap())
+            .collect::<Vec<u8>>(),
+    );
     for (number, size) in [(1, 1 << 30), (2, 1 << 30), (6, 1 << 40)] {
         let mut claim = entry(number, size);
         if number == 6 {
@@ -187,17 +227,47 @@ fn packs_that_claim_and_deltas_that_explode() {
         }
         refuses(1, &[claim, zlib(b"x")], "is the most for one of its kind");
     }
-    refuses(1, &[entry(3, 1 << 50), zlib(b"x")], "does not have the size that it claims");
-    refuses(1, &[entry(3, 1), zlib(&vec![0; 64 << 20])], "does not have the size that it claims");
+    refuses(
+        1,
+        &[entry(3, 1 << 50), zlib(b"x")],
+        "does not have the size that it claims",
+    );
+    refuses(
+        1,
+        &[entry(3, 1), zlib(&vec![0; 64 << 20])],
+        "does not have the size that it claims",
+    );
     refuses(1, &[entry(5, 1), zlib(b"x")], "unknown kind");
     refuses(1, &[vec![0xb0; 20], zlib(b"x")], "beyond all limits");
     refuses(2, &[whole(3, b"x"), whole(3, b"x")], "an object twice");
     // A base that is not there, is the delta itself, or lies before the beginning.
-    let by_id = |id: &str| [entry(7, 4), hex::decode(id).unwrap(), zlib(&[1, 1, 1, b'x'])].concat();
+    let by_id = |id: &str| {
+        [
+            entry(7, 4),
+            hex::decode(id).unwrap(),
+            zlib(&[1, 1, 1, b'x']),
+        ]
+        .concat()
+    };
     refuses(1, &[by_id(&"2".repeat(40))], "base is not in it");
-    refuses(1, &[[entry(6, 4), vec![0], zlib(&[1, 1, 1, b'x'])].concat()], "outside of it");
-    refuses(1, &[[entry(6, 4), vec![0x7f], zlib(&[1, 1, 1, b'x'])].concat()], "outside of it");
-    refuses(2, &[filler.clone(), [entry(6, 4), vec![3], zlib(&[1, 1, 1, b'x'])].concat()], "base is not in it");
+    refuses(
+        1,
+        &[[entry(6, 4), vec![0], zlib(&[1, 1, 1, b'x'])].concat()],
+        "outside of it",
+    );
+    refuses(
+        1,
+        &[[entry(6, 4), vec![0x7f], zlib(&[1, 1, 1, b'x'])].concat()],
+        "outside of it",
+    );
+    refuses(
+        2,
+        &[
+            filler.clone(),
+            [entry(6, 4), vec![3], zlib(&[1, 1, 1, b'x'])].concat(),
+        ],
+        "base is not in it",
+    );
     // A few bytes that ask for half a terabyte: by a claim, and by copying again and again.
     let base = vec![b'z'; 60_000];
     let start = |delta: Vec<u8>| {
@@ -223,25 +293,45 @@ fn packs_that_claim_and_deltas_that_explode() {
         }
         bytes
     };
-    refuses(2, &[start(sizes(1 << 39))], "is the most for one of its kind");
+    refuses(
+        2,
+        &[start(sizes(1 << 39))],
+        "is the most for one of its kind",
+    );
     let copy = [0xb0, 0x60, 0xea];
     let again = [sizes(1 << 20), copy.repeat(1 << 20)].concat();
     refuses(2, &[start(again)], "a delta is damaged");
-    refuses(2, &[start([sizes(1 << 29), copy.to_vec()].concat())], "a delta is damaged");
+    refuses(
+        2,
+        &[start([sizes(1 << 29), copy.to_vec()].concat())],
+        "a delta is damaged",
+    );
     // A chain without end.
     let mut chain = whole(3, b"0");
     let mut last = chain.len();
     for nth in 0..400_u32 {
         let text = nth.to_string();
-        let base = if nth == 0 { 1 } else { (nth - 1).to_string().len() };
-        let mut delta = vec![u8::try_from(base).unwrap(), u8::try_from(text.len() + 1).unwrap()];
+        let base = if nth == 0 {
+            1
+        } else {
+            (nth - 1).to_string().len()
+        };
+        let mut delta = vec![
+            u8::try_from(base).unwrap(),
+            u8::try_from(text.len() + 1).unwrap(),
+        ];
         delta.push(u8::try_from(text.len() + 1).unwrap());
         delta.extend(text.as_bytes());
         delta.push(b'!');
         if nth > 0 {
             delta[0] += 1;
         }
-        let link = [entry(6, delta.len() as u64), vec![u8::try_from(last).unwrap()], zlib(&delta)].concat();
+        let link = [
+            entry(6, delta.len() as u64),
+            vec![u8::try_from(last).unwrap()],
+            zlib(&delta),
+        ]
+        .concat();
         last = link.len();
         chain.extend(link);
     }
@@ -254,7 +344,13 @@ fn a_bundle_that_git_itself_packed_comes_in() {
     let source = TestRepo::with_checkpoints();
     let ids = source.git(&["rev-list", "--objects", "--glob=refs/go-team"]);
     let ids: Vec<&str> = ids.lines().map(|line| &line[..40]).collect();
-    let offsets = ["pack-objects", "-q", "--stdout", "--delta-base-offset", "--depth=50"];
+    let offsets = [
+        "pack-objects",
+        "-q",
+        "--stdout",
+        "--delta-base-offset",
+        "--depth=50",
+    ];
     let packed = git_pipe(&source, &offsets, (ids.join("\n") + "\n").as_bytes());
     let (header, _) = forger.parts();
     let mut archive = forger.victim.archive.clone();

@@ -111,13 +111,19 @@ impl Archive {
 
     /// The member whose name ends so.
     pub fn member(&mut self, ending: &str) -> &mut Member {
-        let found = self.members.iter_mut().find(|member| member.name.ends_with(ending));
+        let found = self
+            .members
+            .iter_mut()
+            .find(|member| member.name.ends_with(ending));
         found.unwrap()
     }
 
     /// The record of the nth checkpoint, from 0.
     pub fn record(&mut self, nth: usize) -> &mut Member {
-        let mut records = self.members.iter_mut().filter(|member| member.name.contains("/cp-"));
+        let mut records = self
+            .members
+            .iter_mut()
+            .filter(|member| member.name.contains("/cp-"));
         records.nth(nth).unwrap()
     }
 

@@ -34,7 +34,10 @@ impl Victim {
         std::fs::remove_file(file).unwrap();
         assert_eq!(output.code, Some(3), "{words}: {output}");
         assert!(output.stderr.contains(words), "{words}: {output}");
-        assert!(output.stderr.contains("nothing of it was written"), "{output}");
+        assert!(
+            output.stderr.contains("nothing of it was written"),
+            "{output}"
+        );
         assert!(output.stderr.contains("hint: "), "{output}");
         output
     }
@@ -108,11 +111,25 @@ fn names_that_lead_elsewhere() {
             "is where",
         );
     }
-    for name in ["../contents.json", "/contents.json", "contents.json", "A/contents.json", "a.lock/contents.json", "-x/contents.json"] {
+    for name in [
+        "../contents.json",
+        "/contents.json",
+        "contents.json",
+        "A/contents.json",
+        "a.lock/contents.json",
+        "-x/contents.json",
+    ] {
         let words = "is not a name that an export has";
         victim.refuses_changed(|archive| archive.members[0].name = name.to_owned(), words);
     }
-    for name in ["../evil.json", "/etc/evil", "cp-../x.json", "cp-01-A.json", ".git/config", "exports/x"] {
+    for name in [
+        "../evil.json",
+        "/etc/evil",
+        "cp-../x.json",
+        "cp-01-A.json",
+        ".git/config",
+        "exports/x",
+    ] {
         victim.refuses_changed(
             |archive| {
                 let id = archive.record(0).name.split_once('/').unwrap().1.to_owned();
@@ -155,7 +172,10 @@ fn members_that_are_no_plain_files() {
     ] {
         let odd = Member::of_kind(kind, &name, "/etc/passwd", long.as_bytes());
         // In place of a member, before one, before all, after all.
-        victim.refuses_changed(|archive| *archive.member("/state.json") = odd.clone(), words);
+        victim.refuses_changed(
+            |archive| *archive.member("/state.json") = odd.clone(),
+            words,
+        );
         for at in [0, 1, 3, victim.archive.members.len()] {
             victim.refuses_changed(|archive| archive.members.insert(at, odd.clone()), words);
         }
@@ -168,7 +188,11 @@ fn twins_strangers_and_another_order() {
     let end = victim.archive.members.len();
     let session = victim.archive.session();
     for at in [2, 4, end] {
-        let words = if at == end { "is not in its list" } else { "is where" };
+        let words = if at == end {
+            "is not in its list"
+        } else {
+            "is where"
+        };
         victim.refuses_changed(
             |archive| {
                 let twin = archive.member("/state.json").clone();
@@ -196,9 +220,15 @@ fn twins_strangers_and_another_order() {
         },
         "is out of order",
     );
-    victim.refuses_changed(|archive| _ = archive.members.remove(0), "is not a name that an export has");
+    victim.refuses_changed(
+        |archive| _ = archive.members.remove(0),
+        "is not a name that an export has",
+    );
     victim.refuses_changed(|archive| _ = archive.members.remove(3), "is where");
-    victim.refuses_relisted(|archive| _ = archive.members.remove(3), "state.json is not listed");
+    victim.refuses_relisted(
+        |archive| _ = archive.members.remove(3),
+        "state.json is not listed",
+    );
     victim.refuses_relisted(|archive| _ = archive.members.remove(4), "in its order");
     victim.refuses_relisted(
         |archive| {
@@ -213,7 +243,12 @@ fn twins_strangers_and_another_order() {
 #[test]
 fn bytes_that_are_not_as_they_were() {
     let victim = Victim::new();
-    for ending in ["/manifest.json", "/state.json", "/rollback-history.json", "/checkpoints.bundle"] {
+    for ending in [
+        "/manifest.json",
+        "/state.json",
+        "/rollback-history.json",
+        "/checkpoints.bundle",
+    ] {
         victim.refuses_changed(
             |archive| archive.member(ending).bytes[40] ^= 1,
             "does not have the SHA-256",
@@ -245,7 +280,10 @@ fn bytes_that_are_not_as_they_were() {
     victim.refuses(&[&whole[..], b"more"].concat(), "more after its end");
     victim.refuses(&[&whole[..], &whole[..]].concat(), "more after its end");
     victim.refuses(&gzip(&[&tar[..], &tar[..]].concat()), "more after its end");
-    victim.refuses(&gzip(&[&tar[..], &vec![0; 1 << 20]].concat()), "more after its end");
+    victim.refuses(
+        &gzip(&[&tar[..], &vec![0; 1 << 20]].concat()),
+        "more after its end",
+    );
     let mut header = tar.clone();
     header[0] ^= 1;
     victim.refuses(&gzip(&header), "header of a member is damaged");
@@ -259,31 +297,56 @@ fn bytes_that_are_not_as_they_were() {
 fn sizes_and_numbers_beyond_all_measure() {
     let victim = Victim::new();
     for claim in [1 << 40, 1 << 62, u64::MAX] {
-        victim.refuses_changed(|archive| archive.members[0].claims = Some(claim), "is refused");
+        victim.refuses_changed(
+            |archive| archive.members[0].claims = Some(claim),
+            "is refused",
+        );
         victim.refuses_changed(
             |archive| archive.member("/state.json").claims = Some(claim),
             "is refused",
         );
         victim.refuses_changed(
-            |archive| archive.change("/contents.json", "\"size\":81,", &format!("\"size\":{claim},")),
+            |archive| {
+                archive.change(
+                    "/contents.json",
+                    "\"size\":81,",
+                    &format!("\"size\":{claim},"),
+                )
+            },
             "is said to have",
         );
     }
     // Room for a petabyte is nowhere.
     let mut archive = victim.archive.clone();
     let size = archive.member(".bundle").bytes.len();
-    archive.change("/contents.json", &format!("\"size\":{size},"), "\"size\":1125899906842624,");
+    archive.change(
+        "/contents.json",
+        &format!("\"size\":{size},"),
+        "\"size\":1125899906842624,",
+    );
     archive.member(".bundle").claims = Some(1 << 50);
     let forged = file(&victim.repo, &archive.gzip());
     let output = untouched(&victim.repo, || limited(&victim.repo, &forged));
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("it says that it holds 1125899906"), "{output}");
+    assert!(
+        output.stderr.contains("it says that it holds 1125899906"),
+        "{output}"
+    );
     let line = "{\"name\":\"cp-1.json\",\"size\":1,\"sha256\":\"\"},".repeat(600_000);
     let many = format!("{{\"version\":1,\"session_id\":\"x\",\"members\":[{line}]}}");
-    victim.refuses_changed(|archive| archive.members[0].bytes = many.into_bytes(), "contents.json is damaged: more than 1048576 values");
+    victim.refuses_changed(
+        |archive| archive.members[0].bytes = many.into_bytes(),
+        "contents.json is damaged: more than 1048576 values",
+    );
     let zeros = vec![b' '; 256 << 20];
-    victim.refuses_changed(|archive| archive.members[0].bytes.clone_from(&zeros), "larger than");
-    victim.refuses_relisted(|archive| archive.member("/state.json").bytes.clone_from(&zeros), "is said to have");
+    victim.refuses_changed(
+        |archive| archive.members[0].bytes.clone_from(&zeros),
+        "larger than",
+    );
+    victim.refuses_relisted(
+        |archive| archive.member("/state.json").bytes.clone_from(&zeros),
+        "is said to have",
+    );
     victim.refuses_relisted(|archive| archive.record(0).bytes = zeros, "is said to have");
 }
 
@@ -291,13 +354,25 @@ fn sizes_and_numbers_beyond_all_measure() {
 fn json_that_goes_too_deep() {
     let victim = Victim::new();
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000)).into_bytes();
-    let object = format!("{{\"version\":1,\"a\":{}}}", String::from_utf8(deep.clone()).unwrap());
+    let object = format!(
+        "{{\"version\":1,\"a\":{}}}",
+        String::from_utf8(deep.clone()).unwrap()
+    );
     for bytes in [deep, object.into_bytes()] {
-        victim.refuses_changed(|archive| archive.members[0].bytes.clone_from(&bytes), "is damaged");
+        victim.refuses_changed(
+            |archive| archive.members[0].bytes.clone_from(&bytes),
+            "is damaged",
+        );
         for ending in ["/manifest.json", "/state.json", "/rollback-history.json"] {
-            victim.refuses_relisted(|archive| archive.member(ending).bytes.clone_from(&bytes), "is damaged");
+            victim.refuses_relisted(
+                |archive| archive.member(ending).bytes.clone_from(&bytes),
+                "is damaged",
+            );
         }
-        victim.refuses_relisted(|archive| archive.record(0).bytes.clone_from(&bytes), "is damaged");
+        victim.refuses_relisted(
+            |archive| archive.record(0).bytes.clone_from(&bytes),
+            "is damaged",
+        );
     }
 }
 
@@ -309,20 +384,34 @@ fn members_that_do_not_fit_each_other() {
         change(&mut value);
         value.as_object_mut().unwrap().remove("checksum");
         let canonical = go_team::model::json::canonical(&value);
-        value["checksum"] = go_team::model::Sha256Digest::of(&canonical).to_string().into();
+        value["checksum"] = go_team::model::Sha256Digest::of(&canonical)
+            .to_string()
+            .into();
         member.bytes = serde_json::to_vec(&value).unwrap();
     };
     let text = |text: &'static str| Value::from(text);
     victim.refuses_relisted(
-        |archive| reseal(archive.member("/manifest.json"), &|value| value["session_id"] = text("other")),
+        |archive| {
+            reseal(archive.member("/manifest.json"), &|value| {
+                value["session_id"] = text("other")
+            })
+        },
         "the manifest is that of session other",
     );
     victim.refuses_relisted(
-        |archive| reseal(archive.member("/manifest.json"), &|value| value["current_checkpoint"] = text("cp-09")),
+        |archive| {
+            reseal(archive.member("/manifest.json"), &|value| {
+                value["current_checkpoint"] = text("cp-09")
+            })
+        },
         "the current checkpoint is not listed",
     );
     victim.refuses_relisted(
-        |archive| reseal(archive.member("/manifest.json"), &|value| value["topic"] = Value::from(1)),
+        |archive| {
+            reseal(archive.member("/manifest.json"), &|value| {
+                value["topic"] = Value::from(1)
+            })
+        },
         "manifest.json is damaged",
     );
     victim.refuses_relisted(
@@ -330,15 +419,26 @@ fn members_that_do_not_fit_each_other() {
         "manifest.json is damaged: checksum",
     );
     victim.refuses_relisted(
-        |archive| reseal(archive.record(0), &|value| value["description"] = text("edited")),
+        |archive| {
+            reseal(archive.record(0), &|value| {
+                value["description"] = text("edited")
+            })
+        },
         "is not the record that the manifest lists",
     );
     victim.refuses_relisted(
-        |archive| reseal(archive.record(0), &|value| value["session_id"] = text("../x")),
+        |archive| {
+            reseal(archive.record(0), &|value| {
+                value["session_id"] = text("../x")
+            })
+        },
         "is damaged",
     );
     // Edited and sealed again, the manifest made to fit: the chain finds it, or else the commit.
-    for (nth, words) in [(0, "the chain of records does not hold"), (1, "tells of another record")] {
+    for (nth, words) in [
+        (0, "the chain of records does not hold"),
+        (1, "tells of another record"),
+    ] {
         victim.refuses_relisted(
             |archive| {
                 let record = archive.record(nth);
@@ -376,6 +476,12 @@ fn a_newer_format_is_told_apart() {
     let forged = file(&victim.repo, &archive.gzip());
     let output = untouched(&victim.repo, || import(&victim.repo, &forged, &[]));
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("format version 2 is not known"), "{output}");
-    assert!(output.stderr.contains("a newer go-team wrote it"), "{output}");
+    assert!(
+        output.stderr.contains("format version 2 is not known"),
+        "{output}"
+    );
+    assert!(
+        output.stderr.contains("a newer go-team wrote it"),
+        "{output}"
+    );
 }

@@ -120,7 +120,9 @@ fn an_import_is_absent_or_complete() {
         }
         nothing_half_done(&repo);
         let sessions = check::complete(&repo, &repo.root());
-        let imported = sessions.iter().find(|one| one.manifest.session_id.as_str() == name);
+        let imported = sessions
+            .iter()
+            .find(|one| one.manifest.session_id.as_str() == name);
         assert_eq!(imported.unwrap().records.len(), 2);
     }
     println!("{killed} killed, {came_in} came in all the same");
@@ -154,7 +156,9 @@ fn what_a_cut_short_import_left_is_taken_back_or_finished() {
     let name = repo.session_of("auth system");
     let complete = refs(&repo);
     let packs = fs::read_dir(repo.path(".git/objects/pack")).unwrap();
-    let pack = packs.map(|entry| entry.unwrap().path()).find(|path| path.extension().unwrap() == "pack");
+    let pack = packs
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().unwrap() == "pack");
     let keep = pack.unwrap().with_extension("keep");
     let left = journal(&repo, &name, &keep);
     let (dir, hidden) = hide(&repo, &name);
@@ -163,7 +167,11 @@ fn what_a_cut_short_import_left_is_taken_back_or_finished() {
     fs::write(repo.store().join("import.json"), &left).unwrap();
     fs::write(&keep, b"").unwrap();
     let made = repo.ok(&["cp-create", "own"]);
-    assert!(made.stderr.contains(&format!("before its session {name} was there")), "{made}");
+    assert!(
+        made.stderr
+            .contains(&format!("before its session {name} was there")),
+        "{made}"
+    );
     assert!(!refs(&repo).contains(&name), "{}", refs(&repo));
     nothing_half_done(&repo);
     // The same again, and the import itself clears away.
@@ -172,7 +180,10 @@ fn what_a_cut_short_import_left_is_taken_back_or_finished() {
     fs::rename(&dir, &hidden).unwrap();
     fs::write(repo.store().join("import.json"), &left).unwrap();
     let again = import_ok(&repo, &file, &[]);
-    assert!(again.stderr.contains("what it left is cleared away"), "{again}");
+    assert!(
+        again.stderr.contains("what it left is cleared away"),
+        "{again}"
+    );
     nothing_half_done(&repo);
     // A ref that is not the journal's stays, whoever made it.
     fs::rename(&dir, repo.home().join("hidden-3")).unwrap();
@@ -187,7 +198,11 @@ fn what_a_cut_short_import_left_is_taken_back_or_finished() {
     fs::write(repo.store().join("import.json"), &left).unwrap();
     fs::write(&keep, b"").unwrap();
     let made = repo.ok(&["cp-create"]);
-    assert!(made.stderr.contains(&format!("its session {name} is complete")), "{made}");
+    assert!(
+        made.stderr
+            .contains(&format!("its session {name} is complete")),
+        "{made}"
+    );
     for line in complete.lines() {
         assert!(refs(&repo).contains(line));
     }
@@ -214,7 +229,9 @@ fn an_export_is_absent_or_complete() {
         nothing_half_done(&repo);
         for entry in fs::read_dir(&exports).unwrap() {
             let mut look = process::go_team(&other, &other.root());
-            look.arg("cp-import").arg(entry.unwrap().path()).arg("--dry-run");
+            look.arg("cp-import")
+                .arg(entry.unwrap().path())
+                .arg("--dry-run");
             process::succeed(look);
         }
         fs::remove_dir_all(&exports).unwrap();

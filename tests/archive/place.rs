@@ -22,7 +22,14 @@ pub fn rich() -> TestRepo {
     fs::create_dir(repo.path("empty")).unwrap();
     std::os::unix::fs::symlink("main.go", repo.path("link")).unwrap();
     fs::set_permissions(repo.path("main.go"), fs::Permissions::from_mode(0o640)).unwrap();
-    repo.ok(&["cp-create", "--step", "3", "--metric", "test_coverage=81.5", "rich"]);
+    repo.ok(&[
+        "cp-create",
+        "--step",
+        "3",
+        "--metric",
+        "test_coverage=81.5",
+        "rich",
+    ]);
     repo.git(&["commit", "-q", "-m", "second"]);
     repo.ok(&["cp-create", "--step", "4", "--no-git", "state alone"]);
     repo.write("docs/deep/er/file.md", "# Deep\n");
@@ -92,7 +99,10 @@ pub fn listing(repo: &TestRepo) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     for path in check::below(&repo.root()) {
         let metadata = path.symlink_metadata().unwrap();
         let content = if metadata.is_symlink() {
-            fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
+            fs::read_link(&path)
+                .unwrap()
+                .into_os_string()
+                .into_encoded_bytes()
         } else if metadata.is_file() {
             fs::read(&path).unwrap()
         } else {

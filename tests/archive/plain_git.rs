@@ -51,7 +51,11 @@ fn clone_fetch_and_mirror_give_every_tree() {
 
     git(&repo, &home, &["init", "-q", "fetched"]);
     let fetched = home.join("fetched");
-    git(&repo, &fetched, &["fetch", "-q", bundle, "refs/go-team/*:refs/go-team/*"]);
+    git(
+        &repo,
+        &fetched,
+        &["fetch", "-q", bundle, "refs/go-team/*:refs/go-team/*"],
+    );
     assert_eq!(trees(&repo, &fetched), expected);
     git(&repo, &fetched, &["fsck", "--strict"]);
 
@@ -61,10 +65,20 @@ fn clone_fetch_and_mirror_give_every_tree() {
     assert_eq!(git(&repo, &cloned, &["status", "--porcelain"]), "");
     let current = refs(&repo);
     let current = current.lines().last().unwrap().split(' ').next().unwrap();
-    assert_eq!(git(&repo, &cloned, &["rev-parse", "HEAD"]).trim_end(), current);
-    assert_eq!(fs::read(cloned.join("docs/deep/er/file.md")).unwrap(), b"# Deep\n");
+    assert_eq!(
+        git(&repo, &cloned, &["rev-parse", "HEAD"]).trim_end(),
+        current
+    );
+    assert_eq!(
+        fs::read(cloned.join("docs/deep/er/file.md")).unwrap(),
+        b"# Deep\n"
+    );
     assert_eq!(fs::read(cloned.join("crlf.txt")).unwrap(), b"a\nb\n");
-    let raw = git(&repo, &cloned, &["cat-file", "blob", "HEAD^2^{tree}:raw/crlf.txt"]);
+    let raw = git(
+        &repo,
+        &cloned,
+        &["cat-file", "blob", "HEAD^2^{tree}:raw/crlf.txt"],
+    );
     assert_eq!(raw, "a\r\nb\r\n");
 }
 
@@ -82,10 +96,16 @@ fn the_other_members_are_the_files_of_the_session() {
     let records = names.iter().filter(|name| name.starts_with("cp-")).count();
     assert_eq!((records, names.len()), (5, 10), "{names:?}");
     for name in names.iter().filter(|name| name.starts_with("cp-")) {
-        assert_eq!(fs::read(dir.join(name)).unwrap(), fs::read(session.join(name)).unwrap());
+        assert_eq!(
+            fs::read(dir.join(name)).unwrap(),
+            fs::read(session.join(name)).unwrap()
+        );
     }
     for name in ["manifest.json", "state.json"] {
-        assert_eq!(fs::read(dir.join(name)).unwrap(), fs::read(session.join(name)).unwrap());
+        assert_eq!(
+            fs::read(dir.join(name)).unwrap(),
+            fs::read(session.join(name)).unwrap()
+        );
     }
     let history = fs::read_to_string(dir.join("rollback-history.json")).unwrap();
     let history: serde_json::Value = serde_json::from_str(&history).unwrap();
@@ -100,6 +120,7 @@ fn the_other_members_are_the_files_of_the_session() {
     }
     fs::write(dir.join("sums"), list).unwrap();
     let mut sums = Command::new("sha256sum");
-    sums.current_dir(&dir).args(["--check", "--quiet", "--strict", "sums"]);
+    sums.current_dir(&dir)
+        .args(["--check", "--quiet", "--strict", "sums"]);
     process::succeed(sums);
 }

@@ -232,7 +232,9 @@ fn any_bytes_are_refused() {
             let mut archive = Archive {
                 members: vec![crate::forge::Member::new("a/contents.json", &bytes)],
             };
-            archive.members.push(crate::forge::Member::new("a/manifest.json", &bytes));
+            archive
+                .members
+                .push(crate::forge::Member::new("a/manifest.json", &bytes));
             gzip(&archive.tar())
         }),
     ];

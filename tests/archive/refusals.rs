@@ -4,7 +4,9 @@ use std::fs;
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::place::{clone_of, export, import, import_ok, listing, records, rich, untouched, unused};
+use crate::place::{
+    clone_of, export, import, import_ok, listing, records, rich, untouched, unused,
+};
 use crate::support::{ReadOnly, TestRepo};
 
 /// A repository with some history, to be cloned without all of it.
@@ -34,8 +36,16 @@ fn clone_with(from: &TestRepo, options: &[&str]) -> TestRepo {
 fn history_that_is_elsewhere_is_named() {
     let origin = origin();
     for (options, words, remedy) in [
-        (&["--depth=1"][..], "which is a shallow clone", "git fetch --unshallow"),
-        (&["--filter=blob:none"], "which is a partial clone", "git fetch --refetch"),
+        (
+            &["--depth=1"][..],
+            "which is a shallow clone",
+            "git fetch --unshallow",
+        ),
+        (
+            &["--filter=blob:none"],
+            "which is a partial clone",
+            "git fetch --refetch",
+        ),
     ] {
         let clone = clone_with(&origin, options);
         clone.write("work.txt", "work\n");
@@ -44,12 +54,19 @@ fn history_that_is_elsewhere_is_named() {
         let args = ["cp-export", "-o", file.to_str().unwrap()];
         let refused = clone.run(&args);
         assert_eq!(refused.code, Some(1), "{refused}");
-        assert!(refused.stderr.contains("are not in this repository"), "{refused}");
+        assert!(
+            refused.stderr.contains("are not in this repository"),
+            "{refused}"
+        );
         assert!(refused.stderr.contains(words), "{refused}");
         assert!(refused.stderr.contains(remedy), "{refused}");
         assert!(refused.stderr.contains("cp-export --no-git"), "{refused}");
         assert!(!file.exists());
-        assert_eq!(fs::read_dir(clone.home()).unwrap().count(), 0, "nothing is left");
+        assert_eq!(
+            fs::read_dir(clone.home()).unwrap().count(),
+            0,
+            "nothing is left"
+        );
         import_ok(&TestRepo::new(), &export(&clone, &["--no-git"]), &[]);
     }
     // The remedy works.
@@ -77,25 +94,40 @@ fn into_shallow_and_partial_clones() {
 #[test]
 fn a_damaged_session_is_not_exported() {
     let repo = rich();
-    let record = repo.session_dir().join("cp-02-requirements-20251228-210300.json");
+    let record = repo
+        .session_dir()
+        .join("cp-02-requirements-20251228-210300.json");
     let was = fs::read_to_string(&record).unwrap();
-    for (now, words) in [(was.replace("spec agreed", "edited"), "is damaged"), (String::new(), "is damaged")] {
+    for (now, words) in [
+        (was.replace("spec agreed", "edited"), "is damaged"),
+        (String::new(), "is damaged"),
+    ] {
         fs::write(&record, now).unwrap();
         let refused = repo.run(&["cp-export"]);
         assert_eq!(refused.code, Some(1), "{refused}");
         assert!(refused.stderr.contains(words), "{refused}");
-        assert_eq!(fs::read_dir(repo.session_dir().join("exports")).unwrap().count(), 0);
+        assert_eq!(
+            fs::read_dir(repo.session_dir().join("exports"))
+                .unwrap()
+                .count(),
+            0
+        );
     }
     export(&repo, &["1", "3", "4", "5"]);
     fs::remove_file(&record).unwrap();
     assert_eq!(repo.run(&["cp-export"]).code, Some(1));
     fs::write(&record, was).unwrap();
     export(&repo, &[]);
-    let commit = repo.git(&["rev-parse", "refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300:docs/spec.md"]);
+    let commit = repo.git(&[
+        "rev-parse",
+        "refs/go-team/auth-system-504f/cp-02-requirements-20251228-210300:docs/spec.md",
+    ]);
     repo.git(&["repack", "-adq"]);
     let commit = commit.trim_end();
     let pack = fs::read_dir(repo.path(".git/objects/pack")).unwrap();
-    let pack = pack.map(|entry| entry.unwrap().path()).find(|path| path.extension().unwrap() == "pack");
+    let pack = pack
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().unwrap() == "pack");
     let pack = pack.unwrap();
     let away = repo.home().join("away.pack");
     fs::rename(&pack, &away).unwrap();
@@ -104,7 +136,12 @@ fn a_damaged_session_is_not_exported() {
     fs::remove_file(repo.path(format!(".git/objects/{}/{}", &commit[..2], &commit[2..]))).unwrap();
     let refused = repo.run(&["cp-export"]);
     assert_eq!(refused.code, Some(1), "{refused}");
-    assert!(refused.stderr.contains(&format!("the blob {commit} first of all")), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("the blob {commit} first of all")),
+        "{refused}"
+    );
     assert!(refused.stderr.contains("git fsck"), "{refused}");
 }
 
@@ -125,7 +162,10 @@ fn odd_arguments() {
     let json = repo.run(&["cp-export", "-o", "-", "--json"]).json();
     assert_eq!(json["error"]["kind"], "usage");
     let file = export(&repo, &[]);
-    let right = repo.run(&["cp-export", "--json"]).json()["data"]["sha256"].as_str().unwrap().to_owned();
+    let right = repo.run(&["cp-export", "--json"]).json()["data"]["sha256"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let digest = format!("--sha256={}", "0".repeat(64));
     let wrong = untouched(&other, || import(&other, &file, &[&digest]));
     assert_eq!(wrong.code, Some(3), "{wrong}");
@@ -152,7 +192,12 @@ fn stdout_takes_the_same_bytes() {
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());
     let mut told = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut told)
+        .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{told}");
 }
 
@@ -169,7 +214,11 @@ fn a_repository_that_may_not_be_written() {
     let refused = locked.run(&["cp-import", file.to_str().unwrap(), "--as", "copy"]);
     assert_eq!(refused.code, Some(1), "{refused}");
     let elsewhere = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(elsewhere.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(
+        elsewhere.path(),
+        std::os::unix::fs::PermissionsExt::from_mode(0o777),
+    )
+    .unwrap();
     let exported = locked.run(&["cp-export", "-q", "-o", elsewhere.path().to_str().unwrap()]);
     assert_eq!(exported.code, Some(0), "{exported}");
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);

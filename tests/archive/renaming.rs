@@ -18,7 +18,10 @@ fn records_commits_and_chain_carry_the_new_name() {
     import_ok(&other, &file, &["--as", "second-life"]);
     let sessions = check::complete(&other, &other.root());
     let [old, new] = &sessions[..] else { panic!() };
-    assert_eq!(new.manifest.session_id, SessionId::parse("second-life").unwrap());
+    assert_eq!(
+        new.manifest.session_id,
+        SessionId::parse("second-life").unwrap()
+    );
     assert_eq!(old.manifest.topic, new.manifest.topic);
     for (old, new) in old.records.iter().zip(&new.records) {
         assert_eq!(new.session_id.as_str(), "second-life");
@@ -31,7 +34,10 @@ fn records_commits_and_chain_carry_the_new_name() {
         let message = other.git(&["log", "-1", "--format=%B", &commit]);
         assert!(message.contains("\nSession: second-life\n"), "{message}");
         let date = |commit: &str| other.git(&["log", "-1", "--format=%an %ae %ad %cd", commit]);
-        assert_eq!(date(&commit), date(&old.git.commit_hash.unwrap().to_string()));
+        assert_eq!(
+            date(&commit),
+            date(&old.git.commit_hash.unwrap().to_string())
+        );
     }
     // The name may travel on.
     other.ok(&["cp-create", "--session", "second-life", "--step", "6"]);
@@ -59,18 +65,30 @@ fn a_name_that_is_taken_is_never_merged_into() {
     let other = clone_of(&repo);
     std::fs::create_dir_all(other.store().join("failed/copy")).unwrap();
     let refused = untouched(&other, || import(&other, &file, &["--as", "copy"]));
-    assert!(refused.stderr.contains("among the failed ones"), "{refused}");
-    for stray in [format!("refs/go-team/{session}/stray"), format!("refs/go-team/{session}")] {
+    assert!(
+        refused.stderr.contains("among the failed ones"),
+        "{refused}"
+    );
+    for stray in [
+        format!("refs/go-team/{session}/stray"),
+        format!("refs/go-team/{session}"),
+    ] {
         let other = clone_of(&repo);
         other.git(&["update-ref", &stray, "HEAD"]);
         let refused = untouched(&other, || import(&other, &file, &[]));
         assert_eq!(refused.code, Some(1), "{refused}");
-        assert!(refused.stderr.contains("does not belong to the archive"), "{refused}");
+        assert!(
+            refused.stderr.contains("does not belong to the archive"),
+            "{refused}"
+        );
         other.git(&["update-ref", "-d", &stray]);
         import_ok(&other, &file, &[]);
         assert_eq!(
             refs(&other).lines().collect::<BTreeSet<_>>(),
-            refs(&repo).lines().filter(|line| line.contains(&session)).collect()
+            refs(&repo)
+                .lines()
+                .filter(|line| line.contains(&session))
+                .collect()
         );
     }
 }
@@ -81,7 +99,9 @@ fn names_that_are_no_ids_are_refused() {
     let file = export(&repo, &[]);
     let other = clone_of(&repo);
     let long = "a".repeat(10_000);
-    for name in ["../x", "-x", "a.lock", "", "A", "a/b", "a b", "ä", ".", "..", &long] {
+    for name in [
+        "../x", "-x", "a.lock", "", "A", "a/b", "a b", "ä", ".", "..", &long,
+    ] {
         let name = format!("--as={name}");
         let refused = untouched(&other, || import(&other, &file, &[&name]));
         assert_eq!(refused.code, Some(2), "{refused}");
@@ -100,7 +120,9 @@ fn without_git_data_a_copy_finds_its_commits_in_the_repository() {
     let imported = import_ok(&elsewhere, &file, &["--as", "copy", "--json"]).json();
     assert_eq!(imported["data"]["git_missing"].as_array().unwrap().len(), 2);
     assert!(listing(&elsewhere).len() > before);
-    let shown = elsewhere.ok(&["cp-show", "2", "--json", "--session", "copy"]).json();
+    let shown = elsewhere
+        .ok(&["cp-show", "2", "--json", "--session", "copy"])
+        .json();
     assert_eq!(shown["data"]["record"]["session_id"], "copy");
     assert_eq!(shown["data"]["validation"][0]["result"], "ok");
     assert_eq!(shown["data"]["validation"][1]["result"], "ok");

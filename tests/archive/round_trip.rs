@@ -25,7 +25,9 @@ fn same_session(from: &TestRepo, to: &TestRepo) {
     for checkpoint in checkpoints {
         let id = checkpoint["id"].as_str().unwrap();
         assert_eq!(checkpoint["valid"], true, "{checkpoint}");
-        let shown = to.ok(&["cp-show", id, "--json", "--session", session]).json();
+        let shown = to
+            .ok(&["cp-show", id, "--json", "--session", session])
+            .json();
         for check in shown["data"]["validation"].as_array().unwrap() {
             assert_ne!(check["result"], "failed", "{id}: {check}");
         }
@@ -41,7 +43,10 @@ fn into_a_clone_and_into_an_empty_repository() {
         let status = other.git(&["status", "--porcelain", "--branch"]);
         import_ok(&other, &file, &[]);
         same_session(&repo, &other);
-        assert_eq!(other.git(&["for-each-ref", "refs/heads", "refs/remotes", "refs/tags"]), head);
+        assert_eq!(
+            other.git(&["for-each-ref", "refs/heads", "refs/remotes", "refs/tags"]),
+            head
+        );
         assert_eq!(other.git(&["status", "--porcelain", "--branch"]), status);
         // The commits that rollback needs came along.
         for record in records(&repo).values() {
@@ -61,14 +66,30 @@ fn the_session_goes_on_where_it_came_to() {
     import_ok(&other, &file, &[]);
     let session = other.session_of("auth system");
     other.write("more.go", "package more\n");
-    other.ok(&["cp-create", "--session", &session, "--step", "6", "elsewhere"]);
-    let listed = other.ok(&["cp-list", "--json", "--session", &session]).json();
-    let last = listed["data"]["checkpoints"].as_array().unwrap().last().unwrap().clone();
+    other.ok(&[
+        "cp-create",
+        "--session",
+        &session,
+        "--step",
+        "6",
+        "elsewhere",
+    ]);
+    let listed = other
+        .ok(&["cp-list", "--json", "--session", &session])
+        .json();
+    let last = listed["data"]["checkpoints"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone();
     assert_eq!(last["seq"], 6);
     // And back again, under another name, with the checkpoint that was made there.
     let back = export(&other, &["--session", &session]);
     import_ok(&repo, &back, &["--as", "went-on"]);
-    let listed = repo.ok(&["cp-list", "--json", "--session", "went-on"]).json();
+    let listed = repo
+        .ok(&["cp-list", "--json", "--session", "went-on"])
+        .json();
     assert_eq!(listed["data"]["checkpoints"].as_array().unwrap().len(), 6);
 }
 
@@ -100,7 +121,10 @@ fn some_checkpoints_alone_stay_checkable() {
     assert_eq!(seqs, [2, 5]);
     assert_eq!(session.manifest.next_seq(), 6);
     let pruned = session.manifest.pruned();
-    let pruned: Vec<_> = pruned.iter().map(|range| (range.from_seq, range.to_seq)).collect();
+    let pruned: Vec<_> = pruned
+        .iter()
+        .map(|range| (range.from_seq, range.to_seq))
+        .collect();
     assert_eq!(pruned, [(1, 1), (3, 4)]);
     // The exported session itself is as it was.
     assert_eq!(records(&repo).len(), 5);
@@ -137,27 +161,48 @@ fn without_git_data_the_commits_are_marked_as_missing() {
     let file = export(&repo, &["--no-git"]);
     let other = TestRepo::new();
     let imported = import_ok(&other, &file, &[]);
-    assert!(imported.stderr.contains("warning: git data is missing for 4 checkpoints"), "{imported}");
+    assert!(
+        imported
+            .stderr
+            .contains("warning: git data is missing for 4 checkpoints"),
+        "{imported}"
+    );
     assert_eq!(records(&other), records(&repo));
     assert_eq!(refs(&other), "");
     let session = other.session_of("auth system");
-    let listed = other.ok(&["cp-list", "--json", "--session", &session]).json();
+    let listed = other
+        .ok(&["cp-list", "--json", "--session", &session])
+        .json();
     for checkpoint in listed["data"]["checkpoints"].as_array().unwrap() {
         let has_files = !checkpoint["commit_hash"].is_null();
         assert_eq!(checkpoint["valid"], !has_files, "{checkpoint}");
-        assert_eq!(!checkpoint["corrupted_at"].is_null(), has_files, "{checkpoint}");
+        assert_eq!(
+            !checkpoint["corrupted_at"].is_null(),
+            has_files,
+            "{checkpoint}"
+        );
     }
     // Where the refs were fetched before, nothing is missing.
     let third = TestRepo::new();
     let from = repo.root();
-    third.git(&["fetch", "-q", from.to_str().unwrap(), "refs/go-team/*:refs/go-team/*"]);
+    third.git(&[
+        "fetch",
+        "-q",
+        from.to_str().unwrap(),
+        "refs/go-team/*:refs/go-team/*",
+    ]);
     let imported = import_ok(&third, &file, &["--json"]).json();
     assert_eq!(imported["data"]["refs_kept"], 4);
     assert_eq!(imported["data"]["git_missing"].as_array().unwrap().len(), 0);
     assert_eq!(refs(&third), refs(&repo));
     // Where only objects are there, refs are made; where some are gone, nothing is pretended.
     let fourth = TestRepo::new();
-    fourth.git(&["fetch", "-q", from.to_str().unwrap(), "refs/go-team/*:refs/kept/*"]);
+    fourth.git(&[
+        "fetch",
+        "-q",
+        from.to_str().unwrap(),
+        "refs/go-team/*:refs/kept/*",
+    ]);
     let imported = import_ok(&fourth, &file, &["--json"]).json();
     assert_eq!(imported["data"]["refs_created"], 4);
     assert_eq!(refs(&fourth), refs(&repo));
@@ -188,7 +233,10 @@ fn a_dry_run_says_the_same_and_does_nothing() {
     let repo = rich();
     let file = export(&repo, &[]);
     let other = clone_of(&repo);
-    let told = untouched(&other, || import_ok(&other, &file, &["--dry-run", "--json"])).json();
+    let told = untouched(&other, || {
+        import_ok(&other, &file, &["--dry-run", "--json"])
+    })
+    .json();
     let done = import_ok(&other, &file, &["--json"]).json();
     let mut told = told["data"].clone();
     assert_eq!(told["dry_run"], true);
@@ -220,12 +268,20 @@ fn linked_work_trees_and_moved_storage() {
 fn an_export_overwrites_nothing_and_names_itself() {
     let repo = rich();
     let first = repo.ok(&["cp-export", "-q"]).stdout;
-    assert!(first.ends_with("exports/checkpoint-export-20251228-210700.tar.gz\n"), "{first}");
+    assert!(
+        first.ends_with("exports/checkpoint-export-20251228-210700.tar.gz\n"),
+        "{first}"
+    );
     let now = [("GO_TEAM_TEST_NOW", "2025-12-28T21:07:00Z")];
     let second = repo.run_env(&now, &["cp-export", "-q"]).stdout;
-    assert!(second.ends_with("exports/checkpoint-export-20251228-210700-2.tar.gz\n"), "{second}");
+    assert!(
+        second.ends_with("exports/checkpoint-export-20251228-210700-2.tar.gz\n"),
+        "{second}"
+    );
     let into = repo.home();
-    let third = repo.ok(&["cp-export", "-q", "-o", into.to_str().unwrap()]).stdout;
+    let third = repo
+        .ok(&["cp-export", "-q", "-o", into.to_str().unwrap()])
+        .stdout;
     assert!(third.contains("/home/checkpoint-export-"), "{third}");
     let taken = unused(&repo, "mine");
     fs::write(&taken, "mine").unwrap();

@@ -190,7 +190,8 @@ impl Checked {
         let format = workspace.repo.backend.format();
         let inspection = match &self.pack {
             Some(pack) => {
-                let read = |id: &ObjectId| -> Result<Option<Object>, BundleError> { pack.object(id) };
+                let read =
+                    |id: &ObjectId| -> Result<Option<Object>, BundleError> { pack.object(id) };
                 inspect(format, &record, &read).map_err(|error| refused(error.into()))?
             }
             None => inspect(format, &record, &|id| workspace.repo.backend.read(id))?,
@@ -227,7 +228,11 @@ impl<D: Into<Defect>> From<D> for ReadError {
 impl Reading {
     fn open(file: File, free: u64) -> Result<Self, Defect> {
         let digest = DigestWriter::new();
-        let archive = ArchiveReader::open(Summed { file, size: 0, digest })?;
+        let archive = ArchiveReader::open(Summed {
+            file,
+            size: 0,
+            digest,
+        })?;
         let needed = archive.contents().total_size();
         if needed > free {
             return Err(Defect::NoRoom { needed, free });
@@ -246,9 +251,8 @@ impl Reading {
         }
         if self.archive.contents().bundle().is_some() {
             spool.begin(MemberKind::Bundle);
-            self.archive.next_bundle(&mut |part| {
-                spool.write_all(part).map_err(ReadError::Spool)
-            })?;
+            self.archive
+                .next_bundle(&mut |part| spool.write_all(part).map_err(ReadError::Spool))?;
             spool.end();
         }
         spool.finish().map_err(ReadError::Spool)
@@ -268,7 +272,10 @@ impl Reading {
             }
             MemberKind::RollbackHistory => {
                 let history = RollbackHistory::from_file_bytes(bytes).map_err(damaged)?;
-                let told = self.manifest.as_ref().map(|manifest| &manifest.rollback_history);
+                let told = self
+                    .manifest
+                    .as_ref()
+                    .map(|manifest| &manifest.rollback_history);
                 if history.session_id != *session || Some(&history.rollback_history) != told {
                     return Err(Defect::mismatch(
                         "the rollbacks are not those that the manifest tells of",
@@ -280,7 +287,10 @@ impl Reading {
             }
             MemberKind::Record(id) => {
                 let record = Record::from_file_bytes(bytes).map_err(damaged)?;
-                let entry = self.manifest.as_ref().and_then(|manifest| manifest.entry(id));
+                let entry = self
+                    .manifest
+                    .as_ref()
+                    .and_then(|manifest| manifest.entry(id));
                 check_record(&record, id, entry)?;
                 if record.session_id != *session {
                     let what = format!("{id} belongs to session {}", record.session_id);
@@ -309,9 +319,9 @@ impl Reading {
             links.get(&entry.id).copied()
         });
         match breaks.first() {
-            Some(ChainBreak::Replaced { id, .. } | ChainBreak::Unlinked { id, .. }) => {
-                Err(Defect::mismatch(format!("the chain of records does not hold at {id}")))
-            }
+            Some(ChainBreak::Replaced { id, .. } | ChainBreak::Unlinked { id, .. }) => Err(
+                Defect::mismatch(format!("the chain of records does not hold at {id}")),
+            ),
             None => Ok((manifest, summed)),
         }
     }
@@ -323,10 +333,13 @@ fn check_manifest(manifest: &Manifest, contents: &Contents) -> Result<(), Defect
         let what = format!("the manifest is that of session {}", manifest.session_id);
         return Err(Defect::mismatch(what));
     }
-    let records = contents.members.iter().filter_map(|member| match &member.kind {
-        MemberKind::Record(id) => Some(id),
-        _ => None,
-    });
+    let records = contents
+        .members
+        .iter()
+        .filter_map(|member| match &member.kind {
+            MemberKind::Record(id) => Some(id),
+            _ => None,
+        });
     if !records.eq(manifest.checkpoints().iter().map(|entry| &entry.id)) {
         return Err(Defect::mismatch(
             "the records are not those that the manifest lists, in its order",
@@ -335,9 +348,14 @@ fn check_manifest(manifest: &Manifest, contents: &Contents) -> Result<(), Defect
     if manifest.current_checkpoint.is_some() && manifest.current().is_none() {
         return Err(Defect::mismatch("the current checkpoint is not listed"));
     }
-    let has_commits = manifest.checkpoints().iter().any(|entry| entry.commit_hash.is_some());
+    let has_commits = manifest
+        .checkpoints()
+        .iter()
+        .any(|entry| entry.commit_hash.is_some());
     if contents.bundle().is_some() && !has_commits {
-        return Err(Defect::mismatch("there is a bundle, and no checkpoint has a commit"));
+        return Err(Defect::mismatch(
+            "there is a bundle, and no checkpoint has a commit",
+        ));
     }
     Ok(())
 }
@@ -357,6 +375,8 @@ fn check_record(record: &Record, id: &CheckpointId, entry: Option<&Entry>) -> Re
     if same && record.id == *id {
         Ok(())
     } else {
-        Err(Defect::mismatch(format!("{id}.json is not the record that the manifest lists")))
+        Err(Defect::mismatch(format!(
+            "{id}.json is not the record that the manifest lists"
+        )))
     }
 }

@@ -214,10 +214,17 @@ impl Checked {
             size: self.size,
             sha256: self.sha256,
             dry_run: mode == Mode::DryRun,
-            checkpoints: self.arriving.iter().map(|one: &Arriving| one.id.clone()).collect(),
+            checkpoints: self
+                .arriving
+                .iter()
+                .map(|one: &Arriving| one.id.clone())
+                .collect(),
             refs_created: plan.create.len(),
             refs_kept: plan.keep.len(),
-            objects: self.pack.as_ref().map_or(0, crate::git::bundle::VerifiedPack::len),
+            objects: self
+                .pack
+                .as_ref()
+                .map_or(0, crate::git::bundle::VerifiedPack::len),
             git_missing: plan.missing.clone(),
             recovered: Vec::new(),
         }

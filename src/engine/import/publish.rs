@@ -23,11 +23,7 @@ struct Resealed {
 
 impl Workspace {
     /// Imports what was checked. The caller holds the lock.
-    pub(super) fn publish_import(
-        &self,
-        checked: &Checked,
-        plan: &ImportPlan,
-    ) -> Result<(), Error> {
+    pub(super) fn publish_import(&self, checked: &Checked, plan: &ImportPlan) -> Result<(), Error> {
         let mut staged = self.store.stage_session(&plan.session)?;
         let mut packs = Vec::new();
         if let Some(pack) = &checked.pack {

@@ -153,7 +153,10 @@ impl Walk<'_> {
 
     fn miss(&mut self, id: ObjectId, kind: Kind) {
         let kind = kind.as_str();
-        let missing = self.found.missing.get_or_insert(Missing { count: 0, id, kind });
+        let missing = self
+            .found
+            .missing
+            .get_or_insert(Missing { count: 0, id, kind });
         missing.count += 1;
     }
 }

@@ -107,7 +107,12 @@ mod tests {
             changed("0707", "-0707"),
             Err(BundleError::Prerequisites)
         ));
-        for (from, to) in [("v2", "v3"), ("0707", "07"), (" HEAD", "HEAD"), ("07", "0G")] {
+        for (from, to) in [
+            ("v2", "v3"),
+            ("0707", "07"),
+            (" HEAD", "HEAD"),
+            ("07", "0G"),
+        ] {
             assert!(matches!(changed(from, to), Err(BundleError::Header(_))));
         }
         let long = format!("# v2 git bundle\n{}", "0".repeat(10_000));

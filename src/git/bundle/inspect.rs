@@ -54,7 +54,9 @@ pub fn inspect<E: From<Error>>(
         return Ok(Wrong("the commit has no sidecar"));
     };
     if Some(links.tree) != record.git.tree || !head.iter().eq(record.git.head.iter()) {
-        return Ok(Wrong("the commit has another tree or parent than the record says"));
+        return Ok(Wrong(
+            "the commit has another tree or parent than the record says",
+        ));
     }
     let Some(side) = read_commit(format, sidecar, read)? else {
         return Ok(Missing);

@@ -58,7 +58,9 @@ pub enum BundleError {
         what: &'static str,
     },
     /// A tree names something that must never be in a work tree.
-    #[error("the bundle's tree {tree} has an entry called {name:?}, which must never be in a work tree")]
+    #[error(
+        "the bundle's tree {tree} has an entry called {name:?}, which must never be in a work tree"
+    )]
     Name {
         /// The tree.
         tree: crate::model::ObjectId,

@@ -26,13 +26,11 @@ pub(super) fn links(format: ObjectFormat, commit: &[u8]) -> Option<CommitLinks> 
     let tree = id(lines.next()?.strip_prefix(b"tree ")?)?;
     let mut parents = Vec::new();
     for line in lines {
-        match line.strip_prefix(b"parent ") {
-            Some(parent) => parents.push(id(parent)?),
-            None => {
-                line.strip_prefix(b"author ")?;
-                return Some(CommitLinks { tree, parents });
-            }
-        }
+        let Some(parent) = line.strip_prefix(b"parent ") else {
+            line.strip_prefix(b"author ")?;
+            return Some(CommitLinks { tree, parents });
+        };
+        parents.push(id(parent)?);
     }
     None
 }
@@ -65,9 +63,8 @@ pub(super) fn order_defect(entries: &[TreeEntry<'_>]) -> Option<&'static str> {
         return Some("its entries are not in order");
     }
     let is_file_too = |entry: &TreeEntry<'_>| {
-        let found = entries.binary_search_by(|other| {
-            entry_order((other.name, key(other)), (entry.name, false))
-        });
+        let found = entries
+            .binary_search_by(|other| entry_order((other.name, key(other)), (entry.name, false)));
         key(entry) && found.is_ok()
     };
     let twin = entries.iter().any(is_file_too);
@@ -143,7 +140,14 @@ mod tests {
         ] {
             assert!(name_defect(name).is_some(), "{name:?}");
         }
-        for name in [&b".gitignore"[..], b".github", b"git", b"...", b"a\\b", b"\xff"] {
+        for name in [
+            &b".gitignore"[..],
+            b".github",
+            b"git",
+            b"...",
+            b"a\\b",
+            b"\xff",
+        ] {
             assert!(name_defect(name).is_none(), "{name:?}");
         }
     }

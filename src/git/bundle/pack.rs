@@ -249,17 +249,23 @@ impl<'p> Resolving<'p> {
                 return Err(BundleError::TooLarge { size, limit });
             }
             let (needed, most) = (&mut self.needed, self.entries.len());
-            objects::check(self.format, known.kind, known.id, &bytes, &mut |id, kind| {
-                let lacks = BundleError::Lacks {
-                    kind: kind.as_str(),
-                    id,
-                };
-                let before = needed.insert(id, kind);
-                if before.is_some_and(|before| before != kind) || needed.len() > most {
-                    return Err(lacks);
-                }
-                Ok(())
-            })?;
+            objects::check(
+                self.format,
+                known.kind,
+                known.id,
+                &bytes,
+                &mut |id, kind| {
+                    let lacks = BundleError::Lacks {
+                        kind: kind.as_str(),
+                        id,
+                    };
+                    let before = needed.insert(id, kind);
+                    if before.is_some_and(|before| before != kind) || needed.len() > most {
+                        return Err(lacks);
+                    }
+                    Ok(())
+                },
+            )?;
         }
         let offset = self.entries[at].offset;
         let mut waiting = self.at_offset.remove(&offset).unwrap_or_default();
@@ -287,22 +293,18 @@ fn materialize(
         if let Some(bytes) = cache.get(next) {
             break bytes;
         }
-        match base_of(next) {
-            Some(base) => {
-                chain.push(next);
-                next = base;
+        let Some(base) = base_of(next) else {
+            let size = entries[next].size;
+            let limit = delta::MAX_DELTA_OBJECT;
+            if size > limit {
+                return Err(BundleError::TooLarge { size, limit });
             }
-            None => {
-                let size = entries[next].size;
-                let limit = delta::MAX_DELTA_OBJECT;
-                if size > limit {
-                    return Err(BundleError::TooLarge { size, limit });
-                }
-                let bytes = Rc::new(scan::read_entry(pack, &entries[next])?);
-                cache.put(next, Rc::clone(&bytes));
-                break bytes;
-            }
-        }
+            let bytes = Rc::new(scan::read_entry(pack, &entries[next])?);
+            cache.put(next, Rc::clone(&bytes));
+            break bytes;
+        };
+        chain.push(next);
+        next = base;
     };
     while let Some(next) = chain.pop() {
         let changes = scan::read_entry(pack, &entries[next])?;

@@ -49,7 +49,8 @@ impl Region {
 
 impl Read for Region {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = usize::try_from(self.len()).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let wanted =
+            usize::try_from(self.len()).map_or(buffer.len(), |left| left.min(buffer.len()));
         if wanted == 0 {
             return Ok(0);
         }

@@ -108,7 +108,9 @@ pub(super) fn scan(pack: &Region, format: ObjectFormat) -> Result<Scanned, Bundl
     };
     let count = u32::from_be_bytes(count.try_into().expect("four bytes are left"));
     if u64::from(count) > pack.len() / LEAST_ENTRY {
-        return Err(BundleError::Pack("it claims more objects than it has room for"));
+        return Err(BundleError::Pack(
+            "it claims more objects than it has room for",
+        ));
     }
     let mut entries = Vec::with_capacity(count as usize);
     let mut buffer = vec![0; 1 << 15];
@@ -217,7 +219,9 @@ pub(super) fn inflate(
     if seen == size {
         Ok(())
     } else {
-        Err(BundleError::Pack("an object does not have the size that it claims"))
+        Err(BundleError::Pack(
+            "an object does not have the size that it claims",
+        ))
     }
 }
 
@@ -236,7 +240,9 @@ fn type_and_size(input: &mut impl Read) -> Result<(u8, u64), BundleError> {
     while more {
         let next = byte(input)?;
         if shift > 57 {
-            return Err(BundleError::Pack("an object claims a size beyond all limits"));
+            return Err(BundleError::Pack(
+                "an object claims a size beyond all limits",
+            ));
         }
         size |= u64::from(next & 0x7f) << shift;
         shift += 7;
@@ -274,7 +280,11 @@ pub(super) fn read_entry(pack: &Region, entry: &Entry) -> Result<Vec<u8>, Bundle
 }
 
 /// Copies a pack as it is.
-pub(super) fn copy(pack: &Region, to: &mut impl io::Write, path: &std::path::Path) -> Result<(), Error> {
+pub(super) fn copy(
+    pack: &Region,
+    to: &mut impl io::Write,
+    path: &std::path::Path,
+) -> Result<(), Error> {
     io::copy(&mut pack.clone(), to).at("write", path)?;
     Ok(())
 }

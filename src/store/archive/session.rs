@@ -122,10 +122,11 @@ impl StagedSession {
         std::thread::scope(|scope| {
             let count = SYNCERS.min(self.written.len());
             let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
-            let results = threads
-                .into_iter()
-                .map(|thread| thread.join().expect("syncing a file does not panic"));
-            results.collect::<Result<(), Error>>()
+            let mut results = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+            // Syncing a file does not panic; if it did, nothing could be promised.
+            let lost = |_| std::io::Error::other("a thread was lost");
+            let lost = |panic| on("sync", &self.temp.path)(lost(panic));
+            results.try_for_each(|result| result.map_err(lost)?)
         })?;
         Ok(durable::sync_dir(&self.temp.path, self.durability)?)
     }

@@ -70,7 +70,10 @@ impl SpoolWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn finish(self) -> io::Result<Spool> {
-        let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let file = self
+            .out
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         Ok(Spool {
             file: Arc::new(file),
             parts: self.parts,

@@ -67,7 +67,10 @@ impl Target {
         let temp = tempfile::Builder::new()
             .prefix(TEMP_PREFIX)
             .make_in(&dir, |path| {
-                platform::open_private(OpenOptions::new().read(true).write(true).create_new(true), path)
+                platform::open_private(
+                    OpenOptions::new().read(true).write(true).create_new(true),
+                    path,
+                )
             })
             .map_err(on("create a file in", &dir))?;
         // The lock says that the writer lives; where there are none, nothing is ever taken for abandoned.
