@@ -49,7 +49,7 @@ pub fn export(repo: &TestRepo, more: &[&str]) -> PathBuf {
 /// A path in the home of a repository that nothing has yet.
 pub fn unused(repo: &TestRepo, stem: &str) -> PathBuf {
     let free = |nth: u32| repo.home().join(format!("{stem}-{nth}.tar.gz"));
-    (1..).map(free).find(|path| !path.exists()).unwrap()
+    (1..10_000).map(free).find(|path| !path.exists()).unwrap()
 }
 
 /// A clone in a surrounding of its own.
