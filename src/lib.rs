@@ -54,13 +54,14 @@
 //!     raw/, extras.json                              what git would not give back: bytes, modes, empty directories
 //!
 //! <git common dir>/go-team/                          or where `[storage] path` says
-//!   lock, packs                                      who writes; which packs are ours to merge
+//!   lock, packs, import.json                         who writes; which packs are ours to merge; an import under way
 //!   worktrees/<key>/current, stat-cache              the session of a work tree; what the scanner remembers
 //!   sessions/<session>/manifest.json                 the list of checkpoints
 //!   sessions/<session>/<checkpoint>.json             one record each, sealed and linked by checksums
 //!   sessions/<session>/state.json, latest            the live state; a link to the newest record
 //!   sessions/<session>/journal.json                  only while an operation is under way
 //!   sessions/<session>/errors.jsonl                  operations that failed
+//!   sessions/<session>/exports/                      archives: a tar.gz of all of this and a git bundle of the refs
 //! ```
 //!
 //! Paths are built in [`store::layout`], trees in [`git::snapshot`] and [`git::sidecar`], files of JSON in [`model`].

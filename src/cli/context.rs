@@ -70,6 +70,16 @@ impl Context {
         self.output.answer(report)
     }
 
+    /// Says what was done beside an answer that is no text.
+    pub(super) fn remark(&self, report: &impl Render) {
+        self.output.remark(report);
+    }
+
+    /// Whether somebody would see the answer as it is.
+    pub(super) fn answers_a_terminal(&self) -> bool {
+        self.output.answers_a_terminal()
+    }
+
     /// Whether the answer is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.output.is_json()

@@ -6,14 +6,19 @@ use std::path::Path;
 
 use crate::config::ConfigError;
 use crate::engine::Error;
+use crate::engine::export::{Cut, Incomplete};
 use crate::engine::failure::error_chain;
+use crate::engine::import::Defect;
 use crate::git;
+use crate::git::bundle::BundleError;
 use crate::git::open::Refusal;
 use crate::model::SelectorError;
+use crate::model::format::FormatError;
 use crate::model::ids::IdError;
 use crate::model::selector::Candidates;
 use crate::model::state::StateError;
 use crate::render::ErrorView;
+use crate::store::archive::ArchiveError;
 use crate::store::{self, LockError};
 
 /// The exit codes; they do not change between versions.
@@ -137,6 +142,13 @@ impl From<Error> for Failure {
                 .hint("go-team cp-create changes it by making a checkpoint"),
             Error::LinkedState { .. } => fail("linked-state", Exit::Failure)
                 .hint("change that file, or unset state.file in the configuration"),
+            Error::BrokenChain { .. } => fail("chain", Exit::Invalid)
+                .hint("go-team cp-show N says what is wrong with each; go-team cp-export N… exports those that are sound"),
+            Error::Incomplete(Incomplete { cut, .. }) => of_incomplete(*cut, message),
+            Error::Refused { defect, .. } => of_defect(defect, message),
+            Error::Conflict(_) => fail("session-exists", Exit::Failure)
+                .hint("go-team cp-import FILE --as NAME brings it in under another name")
+                .hint("go-team sessions lists what is there"),
             Error::Append(_) => fail("manifest", Exit::Failure).hint("go-team session-info"),
         }
     }
@@ -152,6 +164,36 @@ impl From<IdError> for Failure {
     fn from(error: IdError) -> Self {
         Self::new("bad-id", Exit::Usage, error.to_string())
             .hint("ids are lower-case letters, digits and -: go-team sessions lists them")
+    }
+}
+
+fn of_incomplete(cut: Cut, message: String) -> Failure {
+    let failure = Failure::new("history-incomplete", Exit::Failure, message);
+    let failure = match cut {
+        Cut::Shallow => failure.hint("git fetch --unshallow gets the rest of the history"),
+        Cut::Partial => {
+            failure.hint("git fetch --refetch --no-filter gets what was left with the remote")
+        }
+        Cut::Unknown => failure.hint("git fsck says what is missing or broken"),
+    };
+    failure.hint("go-team cp-export --no-git exports records, manifest and state alone")
+}
+
+fn of_defect(defect: &Defect, message: String) -> Failure {
+    match defect {
+        Defect::Archive(ArchiveError::Io(error)) => of_io(error, message),
+        Defect::Bundle(BundleError::Git(git::Error::Io { source, .. })) => of_io(source, message),
+        Defect::Archive(ArchiveError::Member {
+            source: FormatError::UnknownVersion { .. },
+            ..
+        }) => Failure::new("newer-version", Exit::Failure, message)
+            .hint("a newer go-team wrote it, so use that one"),
+        Defect::NoRoom { .. } => Failure::new("disk-full", Exit::Failure, message)
+            .hint("free some space and run the command again"),
+        Defect::Digest { .. } => Failure::new("archive-refused", Exit::Invalid, message)
+            .hint("get the file again from where it was exported"),
+        _ => Failure::new("archive-refused", Exit::Invalid, message)
+            .hint("export it again where it comes from: go-team cp-export"),
     }
 }
 
@@ -249,7 +291,8 @@ fn of_store(error: &store::Error, message: String) -> Failure {
         | store::Error::Replaced { .. }
         | store::Error::BadName { .. } => fail("file-damaged"),
         store::Error::Missing { .. } => fail("file-missing"),
-        store::Error::Exists { .. } => fail("file-exists"),
+        store::Error::Exists { .. } => fail("file-exists")
+            .hint("nothing is overwritten: name another file, or remove that one first"),
         store::Error::Io(error) => of_io(&error.source, message),
     }
 }

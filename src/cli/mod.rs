@@ -12,7 +12,9 @@ mod confirm;
 mod context;
 mod create;
 mod error;
+mod export;
 mod global;
+mod import;
 mod input;
 mod list;
 mod output;
@@ -63,6 +65,10 @@ enum Command {
     Rollback(rollback::RollbackArgs),
     Undo(rollback::UndoArgs),
     Redo(rollback::RedoArgs),
+    #[command(name = "cp-export")]
+    Export(export::ExportArgs),
+    #[command(name = "cp-import")]
+    Import(import::ImportArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
 }
@@ -80,6 +86,8 @@ impl Command {
             Self::Rollback(_) => "rollback",
             Self::Undo(_) => "undo",
             Self::Redo(_) => "redo",
+            Self::Export(_) => "cp-export",
+            Self::Import(_) => "cp-import",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -96,6 +104,8 @@ impl Command {
             Self::Rollback(args) => args.run(context),
             Self::Undo(args) => args.run(context),
             Self::Redo(args) => args.run(context),
+            Self::Export(args) => args.run(context),
+            Self::Import(args) => args.run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }

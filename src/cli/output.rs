@@ -90,17 +90,34 @@ impl Output {
         &self.stderr
     }
 
+    /// Whether somebody would see the answer as it is.
+    pub(super) fn answers_a_terminal(&self) -> bool {
+        self.stdout.reader == Reader::Terminal
+    }
+
+    /// Prints a report on stderr, because the answer was something else.
+    pub(super) fn remark(&self, report: &impl Render) {
+        self.remarks(report);
+        if self.stderr.verbosity > Verbosity::Quiet {
+            complain(&report.text(&self.stderr));
+        }
+    }
+
+    fn remarks(&self, report: &impl Render) {
+        for note in report.notes(&self.stderr) {
+            if note.level == Level::Warning || self.stderr.verbosity > Verbosity::Quiet {
+                complain(&note.line(&self.stderr));
+            }
+        }
+    }
+
     /// Prints an answer with the remarks beside it.
     pub(super) fn answer(&self, report: &impl Render) -> Result<(), Failure> {
         if self.is_json() {
             let command = self.command.unwrap_or_default();
             return print(&json::success(command, report));
         }
-        for note in report.notes(&self.stderr) {
-            if note.level == Level::Warning || self.stderr.verbosity > Verbosity::Quiet {
-                complain(&note.line(&self.stderr));
-            }
-        }
+        self.remarks(report);
         print(&report.text(&self.stdout))
     }
 

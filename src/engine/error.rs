@@ -79,6 +79,27 @@ pub enum Error {
         /// The linked file.
         path: std::path::PathBuf,
     },
+    /// Records that do not follow each other as they should.
+    #[error("the chain of records does not hold in {} places", breaks.len())]
+    BrokenChain {
+        /// Where.
+        breaks: Vec<model::chain::ChainBreak>,
+    },
+    /// Some of the history is elsewhere.
+    #[error(transparent)]
+    Incomplete(#[from] super::export::Incomplete),
+    /// An archive that is damaged, or nobody's.
+    #[error("{} is refused, and nothing of it was written", path.display())]
+    Refused {
+        /// The archive.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        defect: Box<super::import::Defect>,
+    },
+    /// A session's name that is taken.
+    #[error(transparent)]
+    Conflict(#[from] crate::plan::import::ImportConflict),
     /// An invariant of the manifest would break.
     #[error("the session's manifest does not take the checkpoint: {0}")]
     Append(#[from] model::manifest::AppendError),

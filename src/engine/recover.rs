@@ -28,6 +28,16 @@ pub enum Recovered {
         /// The checkpoint.
         checkpoint: CheckpointId,
     },
+    /// An import had been completed; only traces of it were left.
+    ImportCompleted {
+        /// The session.
+        session: SessionId,
+    },
+    /// An import had not been completed, was never acknowledged, and is gone.
+    ImportRetracted {
+        /// The session.
+        session: SessionId,
+    },
 }
 
 impl Workspace {
@@ -97,7 +107,8 @@ impl Workspace {
 
     /// Finishes or undoes what a journal tells of. The caller holds the lock, and leftovers have been cleared.
     pub(super) fn recover_journal(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
-        let mut recovered = self.finish_create(session)?;
+        let mut recovered: Vec<Recovered> = self.recover_import()?.into_iter().collect();
+        recovered.extend(self.finish_create(session)?);
         recovered.extend(self.recover_rollback(session)?);
         Ok(recovered)
     }

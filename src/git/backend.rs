@@ -117,6 +117,18 @@ pub trait Backend: Send + std::marker::Sync {
     /// When it points elsewhere, or cannot be deleted.
     fn delete_reference(&self, name: &str, expected: ObjectId) -> Result<(), Error>;
 
+    /// Creates many refs at once, all of them or none. Those that exist must be known not to.
+    ///
+    /// # Errors
+    /// When they cannot be written; none exists then.
+    fn create_references(&self, refs: &[(String, ObjectId)], sync: Sync) -> Result<(), Error>;
+
+    /// Deletes many refs, each of which must point where it is said to; missing ones are fine.
+    ///
+    /// # Errors
+    /// When one points elsewhere, or they cannot be deleted.
+    fn delete_references(&self, refs: &[(String, ObjectId)]) -> Result<(), Error>;
+
     /// Removes locks of git's that a killed go-team left. Only for the holder of go-team's own lock.
     ///
     /// # Errors
@@ -143,6 +155,17 @@ pub trait Backend: Send + std::marker::Sync {
         hidden: Option<ObjectId>,
         most: usize,
     ) -> Result<(Vec<CommitLine>, usize), Error>;
+
+    /// Hands on a pack of existing objects piece by piece, similar ones as deltas. The same objects in the same order
+    /// give the same pack.
+    ///
+    /// # Errors
+    /// When an object is missing, and whatever `sink` fails with.
+    fn stream_pack(
+        &self,
+        objects: &mut dyn Iterator<Item = (ObjectId, Option<&[u8]>)>,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error>;
 
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Backend, CommitLine, Head, Object};
+use super::backend::{Backend, CommitLine, Head, Object, Sync};
 use super::hash::Kind;
 use super::packed_refs::PackedRefs;
 use super::reference::StagedRef;
@@ -121,6 +121,42 @@ impl Backend for Libgit2 {
         PackedRefs::new(&self.common_dir, &self.scratch).remove(name)
     }
 
+    /// One change of `packed-refs` and not a file each: that is one instant, and one sync however many there are.
+    fn create_references(&self, refs: &[(String, ObjectId)], sync: Sync) -> Result<(), Error> {
+        for (name, _) in refs {
+            if self.reference(name)?.is_some() {
+                return Err(Error::RefExists { name: name.clone() });
+            }
+        }
+        PackedRefs::new(&self.common_dir, &self.scratch).add(refs)?;
+        match sync {
+            Sync::Durable => super::sync_dir(&self.common_dir),
+            Sync::Lazy => Ok(()),
+        }
+    }
+
+    fn delete_references(&self, refs: &[(String, ObjectId)]) -> Result<(), Error> {
+        for (name, expected) in refs {
+            if self
+                .reference(name)?
+                .is_some_and(|found| found != *expected)
+            {
+                return Err(Error::RefMoved { name: name.clone() });
+            }
+        }
+        for (name, _) in refs {
+            let place = self.common_dir.join(name);
+            match fs::remove_file(&place) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error).at("remove", &place);
+                }
+                _ => {}
+            }
+        }
+        let names = refs.iter().map(|(name, _)| name.as_str()).collect();
+        PackedRefs::new(&self.common_dir, &self.scratch).remove_all(&names)
+    }
+
     fn recover_locks(&self) -> Result<(), Error> {
         PackedRefs::new(&self.common_dir, &self.scratch).recover()
     }
@@ -187,9 +223,44 @@ impl Backend for Libgit2 {
         Ok((listed, count))
     }
 
+    fn stream_pack(
+        &self,
+        objects: &mut dyn Iterator<Item = (ObjectId, Option<&[u8]>)>,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let packing = |error: git2::Error| Error::git("write a pack", &error);
+        let repo = self.repo();
+        let mut builder = repo.packbuilder().map_err(packing)?;
+        // Several threads would find other deltas each time.
+        builder.set_threads(1);
+        for (id, name) in objects {
+            builder
+                .insert_object(oid(&id)?, hint(name))
+                .map_err(packing)?;
+        }
+        let mut failure = None;
+        let written = builder.foreach(|part| match sink(part) {
+            Ok(()) => true,
+            Err(error) => {
+                failure = Some(error);
+                false
+            }
+        });
+        match failure {
+            Some(error) => Err(error),
+            None => written.map_err(packing),
+        }
+    }
+
     fn size(&self, id: &ObjectId) -> Option<u64> {
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
         Some(size as u64)
     }
+}
+
+/// A name as libgit2 takes it; it only helps to find objects that are alike.
+fn hint(name: Option<&[u8]>) -> Option<&str> {
+    let name = name.and_then(|name| std::str::from_utf8(name).ok());
+    name.filter(|name| !name.contains('\0'))
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod backend;
+pub mod bundle;
 pub mod cache;
 mod capture;
 mod commit;

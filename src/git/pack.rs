@@ -238,6 +238,39 @@ pub struct StagedPack {
 }
 
 impl StagedPack {
+    /// A pack that `copy` writes, whose objects are at known places.
+    pub(super) fn copy(
+        dir: &Path,
+        format: ObjectFormat,
+        slots: Vec<Slot>,
+        trailer: &ObjectId,
+        copy: &dyn Fn(&mut File, &Path) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        fs::create_dir_all(dir).at("create directory", dir)?;
+        let (mut file, path) = temporary(dir, TEMP_PACK)?;
+        copy(&mut file, &path)?;
+        let index = pack_index::encode(format, slots, trailer);
+        let (mut index_file, index_path) = temporary(dir, TEMP_INDEX)?;
+        index_file.write_all(&index).at("write", &index_path)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            name: format!("pack-{trailer}"),
+            pack: (file, path),
+            index: (index_file, index_path),
+        })
+    }
+
+    /// Makes the content durable; nobody sees it yet.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn sync(&self) -> Result<(), Error> {
+        for (file, path) in self.files() {
+            file.sync_all().at("sync", path)?;
+        }
+        Ok(())
+    }
+
     /// `pack-<checksum>`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -298,6 +331,14 @@ impl Published {
     pub fn release(self) -> Result<(), Error> {
         release(&self.dir, &self.name)
     }
+}
+
+/// Makes the names of packs durable.
+///
+/// # Errors
+/// When the disk does not take them.
+pub fn sync_dir_of(repo: &super::open::Repo) -> Result<(), Error> {
+    super::sync_dir(&repo.pack_dir())
 }
 
 /// A pack with an empty header.

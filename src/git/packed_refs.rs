@@ -1,9 +1,10 @@
-//! Taking one ref out of `packed-refs`, where `git gc` puts refs.
+//! Taking refs out of `packed-refs`, where `git gc` puts them, and putting many in at once.
 //!
 //! The file is guarded by git's own lock, `packed-refs.lock`. A process that is killed while it holds that lock blocks
 //! git; so the lock is made here as a second name of a file of go-team's, by which the next go-team command recognises
 //! its own lock and removes it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,9 +12,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{Error, IoContext as _};
+use crate::model::object_id::ObjectId;
 
 /// How long to wait for another process's lock; git itself waits a second.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a file begins that git finds refs in by halving.
+const HEADER: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n";
+
+/// What becomes of the file, which may not be there.
+type Change<'c> = dyn Fn(Option<&[u8]>) -> Option<Vec<u8>> + 'c;
 
 /// The packed refs of one repository.
 pub(super) struct PackedRefs {
@@ -46,12 +54,28 @@ impl PackedRefs {
 
     /// Takes a ref out; one that is not there is fine.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
+        self.remove_all(&BTreeSet::from([name]))
+    }
+
+    /// Takes refs out; those that are not there are fine.
+    pub fn remove_all(&self, names: &BTreeSet<&str>) -> Result<(), Error> {
+        self.edit(&|content| without(content?, names))
+    }
+
+    /// Puts refs to commits in, all of them in one instant.
+    pub fn add(&self, refs: &[(String, ObjectId)]) -> Result<(), Error> {
+        if refs.is_empty() {
+            return Ok(());
+        }
+        self.edit(&|content| Some(with(content.unwrap_or(HEADER), refs)))
+    }
+
+    /// Replaces the file by what `change` makes of it; `None` leaves it as it is.
+    fn edit(&self, change: &Change<'_>) -> Result<(), Error> {
         let started = Instant::now();
         loop {
-            let Some((content, stamp)) = self.read()? else {
-                return Ok(());
-            };
-            let Some(without) = without(&content, name) else {
+            let (content, stamp) = self.read()?.unzip();
+            let Some(changed) = change(content.as_deref()) else {
                 return Ok(());
             };
             let dir = self
@@ -60,14 +84,16 @@ impl PackedRefs {
                 .expect("a scratch file lies in a directory");
             fs::create_dir_all(dir).at("create directory", dir)?;
             self.recover()?;
-            fs::write(&self.ours, without).at("write", &self.ours)?;
+            fs::write(&self.ours, changed).at("write", &self.ours)?;
             let written = fs::File::open(&self.ours).at("open", &self.ours)?;
-            written
-                .set_permissions(stamp.permissions())
-                .at("set permissions of", &self.ours)?;
+            if let Some(stamp) = &stamp {
+                written
+                    .set_permissions(stamp.permissions())
+                    .at("set permissions of", &self.ours)?;
+            }
             written.sync_all().at("sync", &self.ours)?;
             match fs::hard_link(&self.ours, &self.lock) {
-                Ok(()) if self.is_as(&stamp) => {
+                Ok(()) if self.is_as(stamp.as_ref()) => {
                     fs::rename(&self.lock, &self.file).at("replace", &self.file)?;
                     return remove(&self.ours);
                 }
@@ -94,7 +120,10 @@ impl PackedRefs {
     }
 
     /// Whether the file is the one that was read; git replaces it, never changes it.
-    fn is_as(&self, stamp: &fs::Metadata) -> bool {
+    fn is_as(&self, stamp: Option<&fs::Metadata>) -> bool {
+        let Some(stamp) = stamp else {
+            return self.file.symlink_metadata().is_err();
+        };
         let same = |now: fs::Metadata| {
             (now.ino(), now.size(), now.ctime(), now.ctime_nsec())
                 == (stamp.ino(), stamp.size(), stamp.ctime(), stamp.ctime_nsec())
@@ -110,8 +139,37 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The file without a ref and without the line that says what a tag of that name peels to; none when it is not there.
-fn without(content: &[u8], name: &str) -> Option<Vec<u8>> {
+/// The file with more refs, in order of their names, as the header of a sorted one promises. A commit peels to nothing.
+fn with(content: &[u8], refs: &[(String, ObjectId)]) -> Vec<u8> {
+    let mut header = Vec::new();
+    let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    for line in content.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        if line.starts_with(b"#") {
+            header.extend_from_slice(line);
+        } else if let Some(last) = entries.last_mut().filter(|_| line.starts_with(b"^")) {
+            last.1.extend_from_slice(line);
+        } else {
+            let at = text.iter().position(|byte| *byte == b' ');
+            let name = at.map_or(&[][..], |at| &text[at + 1..]);
+            entries.push((name.to_vec(), [text, b"\n"].concat()));
+        }
+    }
+    entries.extend(refs.iter().map(|(name, id)| {
+        let line = format!("{id} {name}\n");
+        (name.clone().into_bytes(), line.into_bytes())
+    }));
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    for (_, lines) in entries {
+        header.extend_from_slice(&lines);
+    }
+    header
+}
+
+/// The file without some refs and without the lines that say what tags of those names peel to; none when they are not
+/// there.
+fn without(content: &[u8], names: &BTreeSet<&str>) -> Option<Vec<u8>> {
+    let gone = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| names.contains(name));
     let mut kept = Vec::with_capacity(content.len());
     let mut skipping = false;
     let mut found = false;
@@ -121,7 +179,7 @@ fn without(content: &[u8], name: &str) -> Option<Vec<u8>> {
             skipping
         } else {
             let at = text.iter().position(|byte| *byte == b' ');
-            at.is_some_and(|at| &text[at + 1..] == name.as_bytes() && !text.starts_with(b"#"))
+            at.is_some_and(|at| gone(&text[at + 1..]) && !text.starts_with(b"#"))
         };
         if skipping {
             found = true;
@@ -141,12 +199,44 @@ mod tests {
 
     #[test]
     fn one_ref_goes_and_the_others_stay() {
-        let text =
-            |name: &str| without(CONTENT, name).map(|bytes| String::from_utf8(bytes).unwrap());
+        let text = |name: &str| {
+            without(CONTENT, &BTreeSet::from([name])).map(|bytes| String::from_utf8(bytes).unwrap())
+        };
         let rest = text("refs/go-team/s/ab").unwrap();
         assert!(rest.contains("s/a\n") && rest.contains("main") && !rest.contains("3333"));
         assert!(text("refs/go-team/s/a").unwrap().contains("^3333"));
         assert_eq!(text("refs/go-team/s"), None);
+    }
+
+    #[test]
+    fn refs_come_in_where_the_order_has_them() {
+        let id = |digit: u8| ObjectId::from_bytes(&[digit; 20]).unwrap();
+        let new = [
+            ("refs/go-team/t/b".to_owned(), id(1)),
+            ("refs/go-team/s/aa".to_owned(), id(2)),
+        ];
+        let text = String::from_utf8(with(CONTENT, &new)).unwrap();
+        let names: Vec<&str> = text
+            .lines()
+            .map(|line| line.rsplit(' ').next().unwrap())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "",
+                "refs/go-team/s/a",
+                "refs/go-team/s/aa",
+                "refs/go-team/s/ab",
+                "^3333",
+                "refs/go-team/t/b",
+                "refs/heads/main"
+            ]
+        );
+        let both = new.each_ref().map(|(name, _)| name.as_str());
+        assert_eq!(
+            without(text.as_bytes(), &BTreeSet::from(both)).unwrap(),
+            CONTENT
+        );
     }
 
     #[test]

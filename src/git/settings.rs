@@ -100,7 +100,8 @@ impl Settings {
             protect_ntfs: flag("core.protectntfs", true)?,
             shared_bits: shared_bits(config.get_string("core.sharedrepository").ok().as_deref()),
             filters: filters(config)?,
-            partial_clone: config.get_string("extensions.partialclone").is_ok(),
+            partial_clone: config.get_string("extensions.partialclone").is_ok()
+                || has_promisor(config),
         })
     }
 
@@ -119,6 +120,20 @@ fn shared_bits(value: Option<&str>) -> u32 {
         Some(octal) if octal.starts_with('0') => u32::from_str_radix(octal, 8).unwrap_or(0) & 0o666,
         _ => 0,
     }
+}
+
+/// Whether a remote has promised to have what is missing, as newer versions of git note it.
+fn has_promisor(config: &git2::Config) -> bool {
+    let Ok(mut entries) = config.entries(Some(r"^remote\..*\.promisor$")) else {
+        return false;
+    };
+    while let Some(entry) = entries.next() {
+        let value = entry.as_ref().ok().and_then(|entry| entry.value().ok());
+        if value.is_some_and(|value| value == "true") {
+            return true;
+        }
+    }
+    false
 }
 
 fn filters(config: &git2::Config) -> Result<Vec<FilterDriver>, Error> {

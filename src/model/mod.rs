@@ -9,6 +9,7 @@
     reason = "an `expect` here states an invariant, not a condition for the caller"
 )]
 
+pub mod archive;
 pub mod chain;
 pub mod current;
 pub mod digest;

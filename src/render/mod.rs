@@ -10,6 +10,8 @@
 mod create;
 mod error;
 pub mod escape;
+mod export;
+mod import;
 pub mod json;
 mod layout;
 mod list;

@@ -92,6 +92,13 @@ pub(super) fn recovered(done: &[Recovered]) -> impl Iterator<Item = Note> {
                 "an earlier command was interrupted before its checkpoint {checkpoint} was made; \
                  what it left is cleared away"
             ),
+            Recovered::ImportCompleted { session } => {
+                format!("an earlier import was interrupted; its session {session} is complete")
+            }
+            Recovered::ImportRetracted { session } => format!(
+                "an earlier import was interrupted before its session {session} was there; \
+                 what it left is cleared away"
+            ),
         })
     })
 }

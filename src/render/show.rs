@@ -177,7 +177,7 @@ fn show_state(state: &State, out: &mut String) {
 }
 
 /// `1 item`, `2 items`.
-fn count(number: usize, name: &str) -> String {
+pub(super) fn count(number: usize, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {name}{plural}")
 }

@@ -1,7 +1,7 @@
 //! Where each of go-team's files is.
 //!
 //! ```text
-//! lock                        worktrees/<key>/current, stat-cache
+//! lock, import.json           worktrees/<key>/current, stat-cache
 //! sessions/<session>/         manifest.json, <checkpoint>.json, latest, state.json, journal.json,
 //!                             rollback-history.json, errors.jsonl, errors.1.jsonl, exports/
 //! failed/<session>/           the same, archived
@@ -66,6 +66,12 @@ impl Layout {
     #[must_use]
     pub fn lock(&self) -> PathBuf {
         self.root.join("lock")
+    }
+
+    /// What an import is about to do.
+    #[must_use]
+    pub fn import_journal(&self) -> PathBuf {
+        self.root.join("import.json")
     }
 
     /// The directory of all work trees.

@@ -5,6 +5,7 @@
 //! the order that crash safety asks for; the directory is then synced once ([`Store::sync_session`]). Writers hold the
 //! [`lock`]; readers need none, because every file changes by a rename.
 
+pub mod archive;
 mod current;
 pub mod durable;
 pub mod errors;
@@ -27,6 +28,7 @@ pub use durable::{Durability, IoError, Staged};
 pub use errors::ErrorLine;
 pub use layout::{Layout, WorktreeKey};
 pub use lock::{Holder, Lock, LockError, Wait};
+pub use platform::free_space;
 pub use sessions::SessionItem;
 
 /// Why something cannot be loaded or stored.

@@ -47,6 +47,25 @@ pub(super) fn symlink(_target: &Path, _link: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// How many bytes the owner may still write where `path` is.
+///
+/// # Errors
+/// When the system does not tell.
+#[cfg(unix)]
+pub fn free_space(path: &Path) -> io::Result<u64> {
+    let found = rustix::fs::statvfs(path)?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// Nothing is known here, so nothing is refused.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn free_space(_path: &Path) -> io::Result<u64> {
+    Ok(u64::MAX)
+}
+
 /// Makes the names in a directory durable.
 #[cfg(unix)]
 pub(super) fn sync_dir(path: &Path) -> io::Result<()> {

@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 
 use super::digest::Sha256Digest;
 use super::ids::{CheckpointId, SessionId};
+use super::object_id::ObjectId;
 use super::record::Record;
 use super::status::SessionStatus;
 use super::timestamp;
@@ -262,6 +263,22 @@ impl Manifest {
         }
         self.text = None;
         gone
+    }
+
+    /// The same history under another session's name. `resealed` gives what the record of each entry says under that
+    /// name: its checksum, and the commit that holds it.
+    #[must_use]
+    pub fn renamed(
+        mut self,
+        session_id: SessionId,
+        mut resealed: impl FnMut(&Entry) -> (Sha256Digest, Option<ObjectId>),
+    ) -> Self {
+        for entry in &mut self.checkpoints {
+            (entry.checksum, entry.commit_hash) = resealed(entry);
+        }
+        self.session_id = session_id;
+        self.text = None;
+        self
     }
 
     /// The ordinal of the next checkpoint of a step; none is given twice, whatever was pruned.
