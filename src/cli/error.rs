@@ -164,6 +164,10 @@ fn of_git(error: &git::Error, message: String) -> Failure {
         }
         git::Error::RefExists { .. } | git::Error::RefMoved { .. } => "ref-moved",
         git::Error::Convert { .. } => "conversion",
+        git::Error::Moved { .. } => {
+            return Failure::new("changed-meanwhile", Exit::Failure, message)
+                .hint("run the command again when nothing writes to the work tree");
+        }
         git::Error::Collision => "collision",
         git::Error::Git { .. } => "git",
     };

@@ -222,6 +222,17 @@ impl Backend for Libgit2 {
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
         Some(size as u64)
     }
+
+    fn is_ambiguous(&self, id: &ObjectId, digits: usize) -> bool {
+        let repo = self.repo();
+        let (Ok(odb), Ok(oid)) = (repo.odb(), oid(id)) else {
+            return false;
+        };
+        match odb.exists_prefix(oid, digits) {
+            Ok(found) => found != oid,
+            Err(error) => error.code() == git2::ErrorCode::Ambiguous,
+        }
+    }
 }
 
 /// Creates the directories from `top` down to `dir`, so that each new name is on the disk too.

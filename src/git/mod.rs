@@ -33,6 +33,7 @@ pub mod pack;
 mod pack_entry;
 mod pack_index;
 mod packed_refs;
+pub mod patch;
 mod pool;
 pub mod repack;
 pub mod rules;
@@ -98,6 +99,12 @@ pub enum Error {
         path: PathBuf,
         /// Why not.
         message: String,
+    },
+    /// A file changed between being looked at and being read.
+    #[error("{} changed while it was compared", path.display())]
+    Moved {
+        /// The file.
+        path: PathBuf,
     },
     /// A content with the SHA-1 of another one.
     #[error("the content is part of a SHA-1 collision attack")]

@@ -108,6 +108,26 @@ impl Snapshot {
         )
     }
 
+    /// A tree of the scan or of the repository.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_tree(&self, repo: &Repo, id: &ObjectId) -> Result<Vec<u8>, Error> {
+        self.scan.trees.read(&*repo.backend, id)
+    }
+
+    /// The work tree; none when there is nothing in it.
+    #[must_use]
+    pub fn root(&self) -> Option<ObjectId> {
+        self.scan.root.tree
+    }
+
+    /// New content that the scan holds in memory.
+    #[must_use]
+    pub fn held(&self, id: &ObjectId) -> Option<Vec<u8>> {
+        self.scan.pack.held(id)
+    }
+
     /// Writes the sidecar and the checkpoint commit into the pack.
     ///
     /// # Errors

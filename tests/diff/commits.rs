@@ -1,0 +1,1 @@
+//! The user's commits between two points.
