@@ -105,6 +105,8 @@ impl From<Error> for Failure {
             Error::Config(error) => of_config(error, message),
             Error::Selector(error) => of_selector(error, message),
             Error::State(error) => of_state(error, message),
+            Error::Pathspec(_) => fail("bad-path", Exit::Usage)
+                .hint("paths after -- are files, directories or patterns such as 'src/*.go', within the work tree"),
             Error::Transition(_) => fail("illegal-transition", Exit::Failure)
                 .hint("go-team cp-create --step N, with one of the legal steps"),
             Error::Workflow(_) => fail("unknown-workflow", Exit::NotFound)

@@ -22,6 +22,9 @@ pub enum Error {
     /// A checkpoint's name.
     #[error(transparent)]
     Selector(#[from] SelectorError),
+    /// A path that narrows nothing.
+    #[error(transparent)]
+    Pathspec(#[from] git::diff::pathspec::PathspecError),
     /// A change of the state.
     #[error(transparent)]
     State(#[from] model::state::StateError),

@@ -8,6 +8,7 @@
 )]
 
 mod create;
+mod diff;
 mod error;
 pub mod escape;
 pub mod json;
@@ -27,6 +28,7 @@ pub mod time;
 use serde::Serialize;
 
 pub use create::CreateView;
+pub use diff::patch_text;
 pub use error::ErrorView;
 pub use note::{Level, Note};
 pub use style::Style;
