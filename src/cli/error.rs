@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::config::ConfigError;
 use crate::engine::Error;
 use crate::engine::failure::error_chain;
+use crate::engine::show::contents::NoBytes;
 use crate::git;
 use crate::git::open::Refusal;
 use crate::model::SelectorError;
@@ -105,6 +106,7 @@ impl From<Error> for Failure {
             Error::Config(error) => of_config(error, message),
             Error::Selector(error) => of_selector(error, message),
             Error::State(error) => of_state(error, message),
+            Error::NoBytes(error) => of_no_bytes(error, message),
             Error::Pathspec(_) => fail("bad-path", Exit::Usage)
                 .hint("paths after -- are files, directories or patterns such as 'src/*.go', within the work tree"),
             Error::Transition(_) => fail("illegal-transition", Exit::Failure)
@@ -247,6 +249,23 @@ fn of_store(error: &store::Error, message: String) -> Failure {
         store::Error::Exists { .. } => fail("file-exists"),
         store::Error::Io(error) => of_io(&error.source, message),
     }
+}
+
+fn of_no_bytes(error: &NoBytes, message: String) -> Failure {
+    let (kind, checkpoint) = match error {
+        NoBytes::Missing { checkpoint, .. } => ("no-such-file", checkpoint),
+        NoBytes::Directory { checkpoint, .. } => ("is-a-directory", checkpoint),
+        NoBytes::Submodule { checkpoint, .. } => ("is-a-submodule", checkpoint),
+        NoBytes::NotCaptured { checkpoint } => {
+            return Failure::new("not-captured", Exit::NotFound, message)
+                .hint(format!("go-team cp-show {checkpoint} shows what it has"));
+        }
+    };
+    Failure::new(kind, Exit::NotFound, message)
+        .hint(format!(
+            "go-team cp-show {checkpoint} --tree lists its files"
+        ))
+        .hint("paths begin at the root of the work tree")
 }
 
 fn of_io(error: &io::Error, message: String) -> Failure {

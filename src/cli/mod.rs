@@ -10,11 +10,13 @@
 
 mod context;
 mod create;
+mod diff;
 mod error;
 mod global;
 mod input;
 mod list;
 mod output;
+mod pager;
 mod progress;
 mod session_info;
 mod sessions;
@@ -55,6 +57,8 @@ enum Command {
     List(list::ListArgs),
     #[command(name = "cp-show")]
     Show(show::ShowArgs),
+    #[command(name = "cp-diff")]
+    Diff(diff::DiffArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
 }
@@ -69,6 +73,7 @@ impl Command {
             Self::Create(_) => "cp-create",
             Self::List(_) => "cp-list",
             Self::Show(_) => "cp-show",
+            Self::Diff(_) => "cp-diff",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -82,6 +87,7 @@ impl Command {
             Self::Create(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Show(args) => args.run(context),
+            Self::Diff(args) => args.run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }

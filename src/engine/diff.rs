@@ -159,7 +159,13 @@ pub fn diff(
     let looks_at_files = options.view != View::State;
     let new = match new_entry {
         Some(entry) => Side::checkpoint(workspace, &manifest, entry, &mut warnings),
-        None => Side::work_tree(workspace, &manifest, looks_at_files, progress, &mut warnings)?,
+        None => Side::work_tree(
+            workspace,
+            &manifest,
+            looks_at_files,
+            progress,
+            &mut warnings,
+        )?,
     };
     let lineage = lineage_of(&manifest, &old, &new);
     let view = options.view;

@@ -25,6 +25,9 @@ pub enum Error {
     /// A path that narrows nothing.
     #[error(transparent)]
     Pathspec(#[from] git::diff::pathspec::PathspecError),
+    /// A path of a checkpoint without bytes.
+    #[error(transparent)]
+    NoBytes(#[from] super::show::contents::NoBytes),
     /// A change of the state.
     #[error(transparent)]
     State(#[from] model::state::StateError),

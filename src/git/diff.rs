@@ -1,6 +1,7 @@
 //! What differs between two trees: paths, then renames and copies, line counts, and the commits in between.
 
 pub mod attributes;
+pub mod checkout;
 pub mod commits;
 pub mod lines;
 pub mod measure;

@@ -184,7 +184,12 @@ impl<'a> PatchWriter<'a> {
                 _ => String::new(),
             };
             // Writing to memory does not fail.
-            let _ = writeln!(out, "index {}..{}{mode}", short(piece.old), short(piece.new));
+            let _ = writeln!(
+                out,
+                "index {}..{}{mode}",
+                short(piece.old),
+                short(piece.new)
+            );
         }
     }
 }

@@ -140,7 +140,10 @@ impl Comparison {
 
     fn lists(&mut self, old: &[Value], new: &[Value]) {
         let mut gap = (0, 0);
-        for (a, b) in aligned(old, new).into_iter().chain([(old.len(), new.len())]) {
+        for (a, b) in aligned(old, new)
+            .into_iter()
+            .chain([(old.len(), new.len())])
+        {
             self.gap(old, new, gap, (a, b));
             gap = (a + 1, b + 1);
         }
@@ -155,11 +158,15 @@ impl Comparison {
         }
         for place in from.0 + both..to.0 {
             let old = old[place].clone();
-            self.at(Key::Item(place), |this| this.push(ChangeKind::Removed { old }));
+            self.at(Key::Item(place), |this| {
+                this.push(ChangeKind::Removed { old })
+            });
         }
         for place in from.1 + both..to.1 {
             let new = new[place].clone();
-            self.at(Key::Item(place), |this| this.push(ChangeKind::Added { new }));
+            self.at(Key::Item(place), |this| {
+                this.push(ChangeKind::Added { new })
+            });
         }
     }
 }

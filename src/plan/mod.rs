@@ -1,5 +1,5 @@
 //! Decisions, pure: values in, a plan out, with the reasons. No disk, clock, environment or process.
 
 pub mod graph;
-pub mod retention;
 pub mod lineage;
+pub mod retention;

@@ -29,7 +29,10 @@ impl Render for DiffReport {
         match (self.view, &self.files) {
             (View::Sections | View::State, _) => self.sections(style),
             (View::Patch, _) => {
-                let patch = self.patch.as_ref().map_or(&[][..], |patch| patch.as_bytes());
+                let patch = self
+                    .patch
+                    .as_ref()
+                    .map_or(&[][..], |patch| patch.as_bytes());
                 String::from_utf8_lossy(&patch_text(patch, style)).into_owned()
             }
             (_, None) => String::new(),
@@ -124,7 +127,9 @@ fn lineage(lineage: &LineageReport, style: &Style) -> String {
         }
         Relation::Branches { at } => {
             let number = lineage.branch_number.as_deref().unwrap_or("not listed");
-            lines.push(format!("They are on different branches, which part at {at} ({number})."));
+            lines.push(format!(
+                "They are on different branches, which part at {at} ({number})."
+            ));
         }
     }
     for rollback in &lineage.rollbacks {

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use go_team::git::diff::attributes::Attributes;
-use go_team::git::diff::rename::{Detect, Pair, Status, pairs};
-use go_team::git::diff::source::Source;
 use go_team::git::diff::deltas;
 use go_team::git::diff::measure::{Measure, measure};
+use go_team::git::diff::rename::{Detect, Pair, Status, pairs};
+use go_team::git::diff::source::Source;
 use go_team::git::open::{OpenOptions, Repo};
 use go_team::git::patch::{PatchWriter, drivers_of};
 use go_team::model::ObjectId;
@@ -71,7 +71,9 @@ pub fn import(dir: &Path, all: &[Tree]) -> Vec<ObjectId> {
         }
     }
     git(dir, &["fast-import", "--quiet", "--force"], &stream);
-    let names: Vec<String> = (0..all.len()).map(|nth| format!("t{nth}^{{tree}}")).collect();
+    let names: Vec<String> = (0..all.len())
+        .map(|nth| format!("t{nth}^{{tree}}"))
+        .collect();
     let mut args = vec!["rev-parse"];
     args.extend(names.iter().map(String::as_str));
     let ids = String::from_utf8(git(dir, &args, b"")).unwrap();
@@ -158,7 +160,11 @@ fn patch(repo: &Repo, pairs: &[Pair]) -> Vec<u8> {
 }
 
 fn shown(bytes: &[u8]) -> String {
-    bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\x00", "\n")
+    bytes
+        .escape_ascii()
+        .to_string()
+        .replace("\\n", "\n")
+        .replace("\\x00", "\n")
 }
 
 fn check(repo: &Repo, old: ObjectId, new: ObjectId, seed: u64) {
@@ -173,9 +179,21 @@ fn check(repo: &Repo, old: ObjectId, new: ObjectId, seed: u64) {
     let renamed = compare(repo, old, new, Detect::Renames);
     let copied = compare(repo, old, new, Detect::Copies);
     for (what, ours, gits) in [
-        ("name-status", name_status(&renamed), of_git(&["--name-status", "-z"])),
-        ("copies", name_status(&copied), of_git(&["-C", "--name-status", "-z"])),
-        ("numstat", numstat(repo, &renamed), of_git(&["--numstat", "-z"])),
+        (
+            "name-status",
+            name_status(&renamed),
+            of_git(&["--name-status", "-z"]),
+        ),
+        (
+            "copies",
+            name_status(&copied),
+            of_git(&["-C", "--name-status", "-z"]),
+        ),
+        (
+            "numstat",
+            numstat(repo, &renamed),
+            of_git(&["--numstat", "-z"]),
+        ),
         ("patch", patch(repo, &renamed), of_git(&[])),
         ("patch with copies", patch(repo, &copied), of_git(&["-C"])),
     ] {

@@ -12,7 +12,10 @@ impl Dice {
 
     /// A number below `sides`.
     pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides.max(1)
     }
 
@@ -63,7 +66,10 @@ fn line(dice: &mut Dice) -> Vec<u8> {
         2 => format!("func step{number}() {{"),
         3 => format!("{indent}if x == {number} {{"),
         4 => format!("{indent}}}"),
-        5 => format!("{}{number} and some more words that are very long   \u{e9}", "wide ".repeat(16)),
+        5 => format!(
+            "{}{number} and some more words that are very long   \u{e9}",
+            "wide ".repeat(16)
+        ),
         6 => format!("_private {number}   "),
         _ => format!("{indent}x += {number}"),
     };
@@ -186,7 +192,11 @@ pub fn trees(dice: &mut Dice) -> (Tree, Tree) {
             1 | 2 => {
                 let is_copy = dice.chance(3);
                 let to = path(dice);
-                let thing = if dice.chance(2) { change(dice, &there) } else { there };
+                let thing = if dice.chance(2) {
+                    change(dice, &there)
+                } else {
+                    there
+                };
                 if !is_copy {
                     new.remove(&from);
                 }

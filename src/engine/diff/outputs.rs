@@ -104,7 +104,9 @@ fn detail(name: &str, old: Option<&Value>, new: Option<&Value>) -> OutputDetail 
         && let (Some(old), Some(new)) = (names(old), names(new))
     {
         let missing = |from: &BTreeSet<&str>, other: &BTreeSet<&str>| {
-            from.difference(other).map(|name| (*name).to_owned()).collect()
+            from.difference(other)
+                .map(|name| (*name).to_owned())
+                .collect()
         };
         return OutputDetail::List {
             added: missing(&new, &old),

@@ -42,8 +42,7 @@ impl Driver {
             Self::Text => false,
             Self::Binary => true,
             Self::Auto | Self::Named(_) => {
-                content.len() > BIG
-                    || content[..content.len().min(LOOKED_AT)].contains(&0)
+                content.len() > BIG || content[..content.len().min(LOOKED_AT)].contains(&0)
             }
         }
     }
@@ -74,9 +73,8 @@ impl Attributes {
         let files = std::iter::once(system).chain(own);
         let files = files.filter(|file| file.is_file());
         let mut collection = MetadataCollection::default();
-        let globals =
-            gix_attributes::Search::new_globals(files, &mut Vec::new(), &mut collection)
-                .at("read attribute files of", &repo.git_dir)?;
+        let globals = gix_attributes::Search::new_globals(files, &mut Vec::new(), &mut collection)
+            .at("read attribute files of", &repo.git_dir)?;
         let mut outcome = Outcome::default();
         outcome.initialize_with_selection(&MetadataCollection::default(), ["diff"]);
         let info = repo.common_dir.join("info/attributes");
@@ -99,7 +97,10 @@ impl Attributes {
             return Ok(Driver::Auto);
         }
         let nothing = &gix_worktree::object::find::Never;
-        match self.stack.at_entry(bstr(path), Some(EntryMode::FILE), nothing) {
+        match self
+            .stack
+            .at_entry(bstr(path), Some(EntryMode::FILE), nothing)
+        {
             Ok(platform) => {
                 platform.matching_attributes(&mut self.outcome);
             }

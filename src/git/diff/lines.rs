@@ -168,7 +168,10 @@ mod tests {
         assert_eq!(counts(b"a\nb\n", b"a\nc\nd\n"), (2, 1));
         let tail = "line\n".repeat(1000);
         assert_eq!(
-            counts(format!("x\n{tail}").as_bytes(), format!("y\n{tail}").as_bytes()),
+            counts(
+                format!("x\n{tail}").as_bytes(),
+                format!("y\n{tail}").as_bytes()
+            ),
             (1, 1)
         );
     }

@@ -60,9 +60,7 @@ impl<'a> Source<'a> {
                 _ => Err(missing("content", &item.id)),
             };
         }
-        let snapshot = self
-            .work_tree
-            .ok_or_else(|| missing("content", &item.id))?;
+        let snapshot = self.work_tree.ok_or_else(|| missing("content", &item.id))?;
         if let Some(bytes) = snapshot.held(&item.id) {
             return Ok(bytes);
         }
@@ -73,10 +71,17 @@ impl<'a> Source<'a> {
     #[must_use]
     pub fn size(&self, path: &[u8], item: &Item) -> Option<u64> {
         if item.mode == Mode::Gitlink {
-            return self.content(path, item).ok().map(|bytes| bytes.len() as u64);
+            return self
+                .content(path, item)
+                .ok()
+                .map(|bytes| bytes.len() as u64);
         }
         let known = self.repo.backend.size(&item.id);
-        known.or_else(|| self.content(path, item).ok().map(|bytes| bytes.len() as u64))
+        known.or_else(|| {
+            self.content(path, item)
+                .ok()
+                .map(|bytes| bytes.len() as u64)
+        })
     }
 
     /// What the scan saw on disk and did not hold, if it is still there.

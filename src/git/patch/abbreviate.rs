@@ -69,7 +69,10 @@ fn alternates(objects: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(text) = fs::read_to_string(objects.join("info/alternates")) else {
         return;
     };
-    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
         alternates(&objects.join(line), depth + 1, found);
     }
 }

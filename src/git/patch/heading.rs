@@ -34,7 +34,10 @@ impl<'c> Headings<'c> {
             hunk.old_start.saturating_sub(1)
         };
         let first = first.min(self.lines.len());
-        let passed = self.lines.get(self.looked_through..first).unwrap_or_default();
+        let passed = self
+            .lines
+            .get(self.looked_through..first)
+            .unwrap_or_default();
         if let Some(heading) = passed.iter().rev().find_map(|line| heading(line)) {
             self.last = heading;
         }
@@ -99,6 +102,9 @@ mod tests {
         );
         assert_eq!(heading("é".as_bytes()), None);
         assert_eq!(heading(b"x \t\r\n"), Some(&b"x"[..]));
-        assert_eq!(heading(b"y".repeat(90).as_slice()).map(<[u8]>::len), Some(80));
+        assert_eq!(
+            heading(b"y".repeat(90).as_slice()).map(<[u8]>::len),
+            Some(80)
+        );
     }
 }

@@ -38,7 +38,10 @@ fn lists_are_aligned_by_what_both_have() {
     assert_eq!(of(json!([1, 2, 3]), json!([2, 3])), "- l.0 1\n");
     assert_eq!(of(json!([1, 2, 3]), json!([1, 9, 3])), "~ l.1 2 9\n");
     assert_eq!(
-        of(json!([{"id": 1, "ok": false}]), json!([{"id": 1, "ok": true}])),
+        of(
+            json!([{"id": 1, "ok": false}]),
+            json!([{"id": 1, "ok": true}])
+        ),
         "~ l.0.ok false true\n"
     );
     assert_eq!(

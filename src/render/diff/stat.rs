@@ -11,7 +11,10 @@ use crate::engine::diff::files::{FileChange, FileChanges};
 
 /// As `git diff --name-only`.
 pub(super) fn names(files: &FileChanges) -> String {
-    let names = files.files.iter().map(|file| format!("{}\n", file.git_path));
+    let names = files
+        .files
+        .iter()
+        .map(|file| format!("{}\n", file.git_path));
     names.collect()
 }
 

@@ -26,7 +26,12 @@ pub(super) fn show_state(state: Option<&StateChanges>, style: &Style, out: &mut 
     let known = [
         shift("Phase:", state.phase.as_ref(), |phase| escape(phase), style),
         shift("Step:", state.step.as_ref(), step, style),
-        shift("Iteration:", state.iteration.as_ref(), u64::to_string, style),
+        shift(
+            "Iteration:",
+            state.iteration.as_ref(),
+            u64::to_string,
+            style,
+        ),
     ];
     let known: Vec<String> = known.into_iter().flatten().collect();
     // The metrics have a section of their own; what go-team notes in the state by itself changes every time.
@@ -213,7 +218,8 @@ fn show_output(output: &OutputChange, style: &Style, out: &mut String) {
             let gap = if how_much.is_empty() { "" } else { " " };
             head(&format!("{}{gap}{how_much}", escape(&file.path)));
         }
-        OutputDetail::Value { changes } if matches!(&changes[..], [one] if one.path.0.is_empty()) => {
+        OutputDetail::Value { changes } if matches!(&changes[..], [one] if one.path.0.is_empty()) =>
+        {
             let text = match &changes[0].kind {
                 ChangeKind::Added { new } => json::compact(new),
                 ChangeKind::Removed { old } => json::compact(old),
