@@ -15,6 +15,8 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::list::ListReport;
 use crate::plan::graph::{Cell, Row};
 
+/// A description in fewer columns than this says nothing.
+const LEGIBLE: usize = 12;
 const NUMBER: Column = Column {
     title: "#",
     roomy: 2,
@@ -60,7 +62,7 @@ const METRIC: Column<'_> = Column {
 const DESCRIPTION: Column<'_> = Column {
     title: "Description",
     roomy: 0,
-    least: 8,
+    least: 4,
     rank: 0,
 };
 
@@ -193,7 +195,7 @@ fn listing(report: &ListReport, style: &Style) -> String {
         })
         .collect();
     let is_described = |checkpoint: &Checkpoint| !describe(checkpoint).is_empty();
-    let has_room = table::least_width(&columns, &rows) + DESCRIPTION.least + 3 <= style.width;
+    let has_room = table::full_width(&columns, &rows) + LEGIBLE + 3 <= style.width;
     let wants =
         style.verbosity == Verbosity::Verbose || (has_room && checkpoints.iter().any(is_described));
     if wants {

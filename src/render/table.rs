@@ -113,11 +113,13 @@ pub fn table(columns: &[Column<'_>], rows: &[Vec<Cell>], style: &Style) -> Strin
     out
 }
 
-/// How wide a table is when nothing is cut and nothing is roomy.
+/// How wide a table would like to be.
 #[must_use]
-pub fn least_width(columns: &[Column<'_>], rows: &[Vec<Cell>]) -> usize {
-    let needed: usize = needed(columns, rows).iter().sum();
-    needed + 3 * columns.len() + 1
+pub fn full_width(columns: &[Column<'_>], rows: &[Vec<Cell>]) -> usize {
+    let needed = needed(columns, rows);
+    let wanted = needed.iter().zip(columns);
+    let wanted = wanted.map(|(needed, column)| column.roomy.max(*needed));
+    wanted.sum::<usize>() + 3 * columns.len() + 1
 }
 
 /// How wide the content of each column is.

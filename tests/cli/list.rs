@@ -23,7 +23,7 @@ fn cp_list_shows_the_table_of_the_design() {
     │ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ← curr  │
     └────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -41,7 +41,7 @@ fn cp_list_shows_the_table_of_the_design() {
     │ 2 │ requirements │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ← curr │ spec agr… │
     └───┴──────────────┴────────────────────────────────────┴─────────────────────┴────────┴───────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -100,6 +100,7 @@ fn cp_list_shows_the_table_of_the_design() {
         ],
         "created_at": "2025-12-28T21:01:00.000Z",
         "current_checkpoint": "cp-02-requirements-20251228-210300",
+        "filtered": 0,
         "next_step": {
           "name": "architecture",
           "step": 3
@@ -135,7 +136,7 @@ fn cp_list_without_checkpoints() {
     =================================================
     Topic: nothing yet     Workflow: free     Created: 2025-12-28 21:01:00
     Commands:
-      go-team cp-show N   go-team cp-create   go-team status
+      go-team cp-create   go-team status
     --- stderr
     No checkpoints yet. Make one: go-team cp-create
     ---
@@ -203,7 +204,7 @@ fn a_rollback_is_a_branch_of_the_tree() {
     │ 2   │ requirements      │ cp-02-requirements-20251228-210500 │ 2025-12-28 21:05:00 │ ← curr  │
     └─────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -215,12 +216,12 @@ fn a_rollback_is_a_branch_of_the_tree() {
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
     ●  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00  ✓  scaffold
-    ├─╮
+    ├─╮ rb-20251228-230000
     │ ○  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  ✗ inval  spec agreed
     │ ○  3 architecture  cp-03-architecture-20251228-210400  2025-12-28 21:04:00  ✗ inval
     ◉  2 requirements  cp-02-requirements-20251228-210500  2025-12-28 21:05:00  ← curr  second try
     Commands:
-      go-team cp-show N   go-team cp-list   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list
     --- stderr
     ---
     ");
@@ -232,12 +233,12 @@ fn a_rollback_is_a_branch_of_the_tree() {
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
     *  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00  ok  scaffold
-    |-.
+    |-. rb-20251228-230000
     | o  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  x inval  spec agreed
     | o  3 architecture  cp-03-architecture-20251228-210400  2025-12-28 21:04:00  x inval
     @  2 requirements  cp-02-requirements-20251228-210500  2025-12-28 21:05:00  <- curr  second try
     Commands:
-      go-team cp-show N   go-team cp-list   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list
     --- stderr
     ---
     ");
@@ -264,8 +265,8 @@ fn a_rollback_is_a_branch_of_the_tree() {
       none
     Files
       2 changed since the parent (1 created, 1 modified, 0 deleted)
-      + docs/spec.md
-      ~ main.go
+      + docs/spec.md (7 bytes)
+      ~ main.go (29 bytes)
     Git
       Branch: main
       HEAD: af432a220c878bc3085aaf52dbe5b4ceb0136180

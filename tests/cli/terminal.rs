@@ -102,8 +102,10 @@ fn a_branch_name_is_hostile_too() {
     Progress:    step 1, next is step 2
     Checkpoint:  cp-01-checkpoint-20251228-210100 (checkpoint, 2025-12-28 21:01:00)
     Files:       nothing changed since
+    Rollback:    possible: to 1
+    Resume:      possible: step 2
     Commands:
-      go-team cp-create   go-team cp-list   go-team cp-show current
+      go-team cp-list   go-team cp-show current   go-team rollback N
     --- stderr
     ---
     ");
@@ -133,9 +135,10 @@ fn width_follows_the_terminal() {
     │ 3 │ arc… │ cp-03-architecture-20… │ 2025-12-28… │ ← curr │
     └───┴──────┴────────────────────────┴─────────────┴────────┘
     Commands:
+      go-team rollback N
       go-team cp-show N
+      go-team cp-diff N
       go-team cp-list --graph
-      go-team status
     --- stderr
     ---
     ");
@@ -154,9 +157,10 @@ fn width_follows_the_terminal() {
     │ 3 │ arc… │ cp-03-architec… │ 2025-12-28… │ ← curr │ a d… │
     └───┴──────┴─────────────────┴─────────────┴────────┴──────┘
     Commands:
+      go-team rollback N
       go-team cp-show N
+      go-team cp-diff N
       go-team cp-list --graph
-      go-team status
     --- stderr
     ---
     ");
@@ -171,7 +175,10 @@ fn width_follows_the_terminal() {
     ●  2 requirements  cp-02-requirements-20251228-210300  2025…
     ◉  3 architecture  cp-03-architecture-20251228-210400  2025…
     Commands:
-      go-team cp-show N   go-team cp-list   go-team status
+      go-team rollback N
+      go-team cp-show N
+      go-team cp-diff N
+      go-team cp-list
     --- stderr
     ---
     ");
@@ -190,7 +197,7 @@ fn width_follows_the_terminal() {
     │ 3  │ architecture      │ cp-03-architecture-20251228-210400 │ 2025-12-28 21:04:00 │ ← curr  │ a description that is long enough to need some room on a line │
     └────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┴───────────────────────────────────────────────────────────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -205,7 +212,9 @@ fn width_follows_the_terminal() {
 #[test]
 fn colours_only_where_they_are_wanted() {
     let repo = TestRepo::with_checkpoints();
-    assert_snapshot!(repo.run(&["cp-list", "--color", "always"]).stdout.escape_debug(), @r"=================================================\n\u{1b}[1mCHECKPOINTS - Session: auth-system-504f\u{1b}[0m\n=================================================\nTopic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00\n┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐\n│ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │\n├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤\n│ 1  │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ \u{1b}[32m✓\u{1b}[0m       │\n│ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ \u{1b}[1m\u{1b}[36m← curr\u{1b}[0m  │\n└────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘\nCommands:\n  go-team cp-show N   go-team cp-list --graph   go-team status\n");
+    assert_snapshot!(repo.run(&["cp-list", "--color", "always"]).stdout.escape_debug(), @r"
+    =================================================\n\u{1b}[1mCHECKPOINTS - Session: auth-system-504f\u{1b}[0m\n=================================================\nTopic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00\n┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐\n│ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │\n├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤\n│ 1  │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ \u{1b}[32m✓\u{1b}[0m       │\n│ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ \u{1b}[1m\u{1b}[36m← curr\u{1b}[0m  │\n└────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘\nCommands:\n  go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph\n
+    ");
     let has_codes = |variables: &[(&str, &str)], args: &[&str]| {
         repo.run_env(variables, args).stdout.contains('\u{1b}')
     };
@@ -250,7 +259,9 @@ fn help_names_what_there_is() {
       session-info  Show everything about a session
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]
       cp-list       List the checkpoints of a session [alias: checkpoints]
-      cp-show       Show everything about one checkpoint
+      cp-show       Show everything about one checkpoint, or one of its files
+      cp-diff       Show what happened between two checkpoints, or between one and the work tree as it
+                    is now
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
       help          Print this message or the help of the given subcommand(s)

@@ -30,7 +30,7 @@ pub(super) fn show(files: Option<&FileChanges>, style: &Style, out: &mut String)
 }
 
 /// A path with what happened to it. The path gives way when there is little room.
-pub(in super::super) fn line(file: &FileChange, style: &Style) -> String {
+fn line(file: &FileChange, style: &Style) -> String {
     let (sign, role) = match file.status {
         FileStatus::Added | FileStatus::Copied => ('+', Role::Good),
         FileStatus::Deleted => ('-', Role::Bad),
@@ -109,8 +109,8 @@ fn kind(kind: FileKind) -> &'static str {
     }
 }
 
-/// `3 changed: 1 created, 2 modified; 5 lines added, 1 removed`.
-pub(in super::super) fn totals(totals: &Totals) -> String {
+/// `3 changed: 1 created, 2 modified; +5 -1 lines`.
+fn totals(totals: &Totals) -> String {
     let kinds = [
         (totals.created, "created"),
         (totals.modified, "modified"),
@@ -127,7 +127,7 @@ pub(in super::super) fn totals(totals: &Totals) -> String {
         binary => format!(", {binary} binary"),
     };
     format!(
-        "{} changed: {}; {} lines added, {} removed{binary}",
+        "{} changed: {}; +{} -{} lines{binary}",
         totals.paths(),
         kinds.join(", "),
         totals.added_lines,

@@ -71,7 +71,8 @@ fn is_told_above(state: &StateChanges, change: &StateChange) -> bool {
             let is = |value: Option<&Value>, text: &Option<String>| {
                 value.and_then(Value::as_str) == text.as_deref()
             };
-            is(values.0, &shift.old) && is(values.1, &shift.new)
+            // A record has a phase even where the state says nothing of it.
+            (values.0.is_none() || is(values.0, &shift.old)) && is(values.1, &shift.new)
         }),
         "iteration_count" => state.iteration.as_ref().is_some_and(|shift| {
             values.0.and_then(Value::as_u64) == shift.old

@@ -6,7 +6,7 @@ use super::super::Render;
 use super::super::escape::escape;
 use super::super::json;
 use super::super::note::Note;
-use super::super::style::{Style, Verbosity};
+use super::super::style::Style;
 use crate::engine::show::contents::{FileReport, ShowStateReport, TreeReport};
 
 impl Render for ShowStateReport {
@@ -20,7 +20,7 @@ impl Render for ShowStateReport {
 }
 
 impl Render for TreeReport {
-    fn text(&self, style: &Style) -> String {
+    fn text(&self, _: &Style) -> String {
         let size = |size: Option<u64>| size.map_or("-".to_owned(), |size| size.to_string());
         let sizes = self.files.iter().map(|file| size(file.size).len());
         let width = sizes.max().unwrap_or(0);
@@ -35,20 +35,16 @@ impl Render for TreeReport {
                 escape(&file.path)
             );
         }
-        if style.verbosity > Verbosity::Quiet {
-            let _ = writeln!(
-                out,
-                "{} files, {} bytes in {}",
-                self.files.len(),
-                self.total_bytes,
-                self.id
-            );
-        }
         out
     }
 
     fn notes(&self, _: &Style) -> Vec<Note> {
-        Vec::new()
+        vec![Note::info(format!(
+            "{} files, {} bytes in {}",
+            self.files.len(),
+            self.total_bytes,
+            self.id
+        ))]
     }
 }
 
