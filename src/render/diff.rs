@@ -14,7 +14,7 @@ use super::note::{self, Note};
 use super::style::{Role, Style, Verbosity};
 use super::time::seconds;
 use crate::engine::diff::side::SideReport;
-use crate::engine::diff::{CommitChanges, DiffReport, LineageReport, UserCommit, View};
+use crate::engine::diff::{DiffReport, LineageReport, UserCommit, View};
 use crate::plan::lineage::Relation;
 
 pub use patch::patch_text;
@@ -66,7 +66,7 @@ impl DiffReport {
         if self.view == View::Sections {
             state::show_outputs(self.outputs.as_deref(), style, &mut out);
             files::show(self.files.as_ref(), style, &mut out);
-            show_commits(self.commits.as_ref(), style, &mut out);
+            self.show_commits(style, &mut out);
         }
         let compared = match &self.new {
             SideReport::WorkTree { .. } => format!("cp-diff {old}"),
@@ -76,6 +76,33 @@ impl DiffReport {
         let (show, back) = (format!("cp-show {old}"), format!("rollback {old}"));
         out.push_str(&commands(&[&patch, &show, &back], style));
         out
+    }
+
+    fn show_commits(&self, style: &Style, out: &mut String) {
+        heading(out, style, "GIT COMMITS");
+        let left = if self.lineage.rollbacks.is_empty() {
+            "  (only in the old one)"
+        } else {
+            "  (rolled away)"
+        };
+        let Some(commits) = &self.commits else {
+            out.push_str("  not known\n");
+            return;
+        };
+        if commits.added.is_empty() && commits.removed.is_empty() {
+            out.push_str("  none\n");
+        }
+        for (sign, role, list, remark) in [
+            ('+', Role::Good, &commits.added, ""),
+            ('-', Role::Bad, &commits.removed, left),
+        ] {
+            let some = shown(list.len(), COMMITS, style);
+            for commit in &list[..some] {
+                let line = format!("  {sign} {}{remark}", commit_line(commit));
+                let _ = writeln!(out, "{}", style.paint(role, &style.cut(&line, style.width)));
+            }
+            more(out, list.len() - some, style);
+        }
     }
 }
 
@@ -176,28 +203,6 @@ fn shown(all: usize, usual: usize, style: &Style) -> usize {
         all
     } else {
         all.min(usual)
-    }
-}
-
-fn show_commits(commits: Option<&CommitChanges>, style: &Style, out: &mut String) {
-    heading(out, style, "GIT COMMITS");
-    let Some(commits) = commits else {
-        out.push_str("  not known\n");
-        return;
-    };
-    if commits.added.is_empty() && commits.removed.is_empty() {
-        out.push_str("  none\n");
-    }
-    for (sign, role, list, remark) in [
-        ('+', Role::Good, &commits.added, ""),
-        ('-', Role::Bad, &commits.removed, "  (rolled away)"),
-    ] {
-        let some = shown(list.len(), COMMITS, style);
-        for commit in &list[..some] {
-            let line = format!("  {sign} {}{remark}", commit_line(commit));
-            let _ = writeln!(out, "{}", style.paint(role, &style.cut(&line, style.width)));
-        }
-        more(out, list.len() - some, style);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::files::{FileChange, FileChanges};
 use crate::git::diff::lines::{self, LineCounts};
-use crate::model::json_diff::{self, Change};
+use crate::model::json_diff::{self, Change, ChangeKind, JsonPath};
 
 /// An output that changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -124,13 +124,17 @@ fn detail(name: &str, old: Option<&Value>, new: Option<&Value>) -> OutputDetail 
             return OutputDetail::Text { lines };
         }
     }
-    let (old, new) = (
-        old.cloned().unwrap_or_default(),
-        new.cloned().unwrap_or_default(),
-    );
-    OutputDetail::Value {
-        changes: json_diff::compare_values(&old, &new),
-    }
+    let whole = |kind| Change {
+        path: JsonPath::default(),
+        kind,
+    };
+    let changes = match (old, new) {
+        (Some(old), Some(new)) => json_diff::compare_values(old, new),
+        (Some(old), None) => vec![whole(ChangeKind::Removed { old: old.clone() })],
+        (None, Some(new)) => vec![whole(ChangeKind::Added { new: new.clone() })],
+        (None, None) => Vec::new(),
+    };
+    OutputDetail::Value { changes }
 }
 
 /// The names of a list of names; a list that is not there has none.

@@ -26,7 +26,8 @@ pub(super) fn show(files: Option<&FileChanges>, style: &Style, out: &mut String)
         out.push('\n');
     }
     more(out, files.files.len() - some, style);
-    let _ = writeln!(out, "  {}", totals(&files.totals));
+    let line = format!("  {}", totals(&files.totals));
+    let _ = writeln!(out, "{}", style.cut(&line, style.width));
 }
 
 /// A path with what happened to it. The path gives way when there is little room.

@@ -224,16 +224,12 @@ fn show_output(output: &OutputChange, style: &Style, out: &mut String) {
             let text = match &changes[0].kind {
                 ChangeKind::Added { new } => json::compact(new),
                 ChangeKind::Removed { old } => json::compact(old),
-                ChangeKind::Changed { old, new } => match output.change {
-                    Presence::Added => json::compact(new),
-                    Presence::Removed => json::compact(old),
-                    Presence::Changed => format!(
-                        "{} {} {}",
-                        json::compact(old),
-                        style.to(),
-                        json::compact(new)
-                    ),
-                },
+                ChangeKind::Changed { old, new } => format!(
+                    "{} {} {}",
+                    json::compact(old),
+                    style.to(),
+                    json::compact(new)
+                ),
             };
             head(&text);
         }
