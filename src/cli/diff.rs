@@ -8,6 +8,7 @@ use super::Failure;
 use super::context::Context;
 use super::pager::Paging;
 use crate::engine::diff::{DiffOptions, View, diff};
+use crate::engine::open::read_without_hashing;
 use crate::model::Selector;
 
 /// Show what happened between two checkpoints, or between one and the work tree as it is now
@@ -45,6 +46,8 @@ pub(super) struct DiffArgs {
 
 impl DiffArgs {
     pub(super) fn run(self, context: &Context) -> Result<(), Failure> {
+        // This process ends with the answer, which nothing is restored or checked by.
+        read_without_hashing();
         let workspace = context.open()?;
         let views = [
             (self.stat, View::Stat),

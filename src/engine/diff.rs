@@ -169,7 +169,7 @@ pub fn diff(
     };
     let lineage = lineage_of(&manifest, &old, &new);
     let view = options.view;
-    let files = if looks_at_files {
+    let mut files = if looks_at_files {
         Comparison::of(workspace, &old, &new, &paths, view.detect(), &mut warnings)?
     } else {
         None
@@ -192,7 +192,7 @@ pub fn diff(
         new: new.report.clone(),
         warnings: Vec::new(),
     };
-    if let Some(files) = &files {
+    if let Some(files) = &mut files {
         if view == View::Patch {
             report.patch = Some(Content::new(files.patch()?));
         }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use go_team::git::diff::attributes::Attributes;
 use go_team::git::diff::deltas;
-use go_team::git::diff::measure::{Measure, measure};
+use go_team::git::diff::measure::{Contents, Measure};
 use go_team::git::diff::rename::{Detect, Pair, Status, pairs};
 use go_team::git::diff::source::Source;
 use go_team::git::open::{OpenOptions, Repo};
@@ -130,7 +130,11 @@ fn numstat(repo: &Repo, pairs: &[Pair]) -> Vec<u8> {
     let mut out = Vec::new();
     for pair in pairs {
         let [old, new] = drivers_of(&mut attributes, pair).unwrap();
-        match measure(&source, pair, [&old, &new]).unwrap() {
+        match Contents::read(&source, pair)
+            .unwrap()
+            .measure([&old, &new])
+            .unwrap()
+        {
             Measure::Binary { .. } => out.extend_from_slice(b"-\t-\t"),
             Measure::Lines(counts) => {
                 write!(out, "{}\t{}\t", counts.added, counts.removed).unwrap();

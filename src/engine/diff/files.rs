@@ -6,15 +6,15 @@ use serde::Serialize;
 use super::super::failure::error_chain;
 use super::super::{Error, Workspace};
 use super::side::{Side, SideReport};
-use crate::git::diff;
 use crate::git::diff::attributes::{Attributes, Driver};
-use crate::git::diff::measure::{Measure, measure};
+use crate::git::diff::measure::{Contents, Measure};
 use crate::git::diff::pathspec::Pathspec;
 use crate::git::diff::rename::{Detect, Pair, Place, Status, pairs};
 use crate::git::diff::source::Source;
 use crate::git::patch::quote::quoted;
 use crate::git::patch::{PatchWriter, drivers_of};
 use crate::git::tree::Mode;
+use crate::git::{self, diff};
 use crate::model::path_text::quote_path;
 use crate::model::{CheckpointId, ObjectId};
 
@@ -173,8 +173,12 @@ impl FileItem {
 /// Two trees that were compared.
 pub(super) struct Comparison<'a> {
     source: Source<'a>,
-    pairs: Vec<(Pair, [Driver; 2])>,
+    pairs: Vec<Pair>,
+    attributes: Attributes,
 }
+
+/// How many files are read while as many are measured: both take about as long.
+const BATCH: usize = 16;
 
 impl<'a> Comparison<'a> {
     /// Compares the trees of two sides; none when one of them has no files.
@@ -206,26 +210,22 @@ impl<'a> Comparison<'a> {
         deltas.retain(|delta| paths.takes(&delta.path));
         let mut attributes = Attributes::new(&workspace.repo)?;
         let pairs = pairs(deltas, detect, &source, &mut attributes)?;
-        let pairs = pairs.into_iter().map(|pair| {
-            let drivers = drivers_of(&mut attributes, &pair)?;
-            Ok((pair, drivers))
-        });
-        let pairs = pairs.collect::<Result<_, Error>>()?;
-        Ok(Some(Self { source, pairs }))
+        Ok(Some(Self {
+            source,
+            pairs,
+            attributes,
+        }))
     }
 
     /// The paths, with how much changed in each if that is asked for. What cannot be measured is a warning.
-    pub fn report(&self, measures: bool, warnings: &mut Vec<String>) -> FileChanges {
-        let measured: Vec<_> = if measures {
-            let of = |(pair, [old, new]): &(Pair, [Driver; 2])| {
-                Some(measure(&self.source, pair, [old, new]))
-            };
-            self.pairs.par_iter().map(of).collect()
+    pub fn report(&mut self, measures: bool, warnings: &mut Vec<String>) -> FileChanges {
+        let measured = if measures {
+            self.measure()
         } else {
             self.pairs.iter().map(|_| None).collect()
         };
         let mut report = FileChanges::default();
-        for ((pair, _), measured) in self.pairs.iter().zip(measured) {
+        for (pair, measured) in self.pairs.iter().zip(measured) {
             let measure = match measured {
                 Some(Err(error)) => {
                     warnings.push(error_chain(&error));
@@ -240,12 +240,53 @@ impl<'a> Comparison<'a> {
         report
     }
 
+    /// How much changed in each path. The object store is read by one at a time, so one thread reads ahead while the
+    /// others measure.
+    fn measure(&mut self) -> Vec<Option<Result<Measure, git::Error>>> {
+        let Self {
+            source,
+            pairs,
+            attributes,
+        } = self;
+        type Read = Result<(Contents, [Driver; 2]), git::Error>;
+        let read = |pair: &Pair, attributes: &mut Attributes| -> Read {
+            let drivers = drivers_of(attributes, pair)?;
+            Ok((Contents::read(source, pair)?, drivers))
+        };
+        let mut measured = Vec::with_capacity(pairs.len());
+        let mut waiting: Vec<Read> = Vec::new();
+        let batches = pairs.chunks(BATCH).map(Some).chain([None]);
+        for batch in batches {
+            let (next, done) = rayon::join(
+                || -> Vec<Read> {
+                    let pairs = batch.unwrap_or_default().iter();
+                    pairs.map(|pair| read(pair, attributes)).collect()
+                },
+                || -> Vec<Option<Result<Measure, git::Error>>> {
+                    let of = |read: Read| {
+                        let (contents, [old, new]) = read?;
+                        contents.measure([&old, &new])
+                    };
+                    waiting.into_par_iter().map(|read| Some(of(read))).collect()
+                },
+            );
+            measured.extend(done);
+            waiting = next;
+        }
+        measured
+    }
+
     /// The patch.
-    pub fn patch(&self) -> Result<Vec<u8>, Error> {
+    pub fn patch(&mut self) -> Result<Vec<u8>, Error> {
         let writer = PatchWriter::new(&self.source)?;
-        let pieces: Result<Vec<Vec<u8>>, crate::git::Error> = self
+        let mut drivers = Vec::with_capacity(self.pairs.len());
+        for pair in &self.pairs {
+            drivers.push(drivers_of(&mut self.attributes, pair)?);
+        }
+        let pieces: Result<Vec<Vec<u8>>, git::Error> = self
             .pairs
             .par_iter()
+            .zip(&drivers)
             .map(|(pair, [old, new])| {
                 let mut out = Vec::new();
                 writer.write(pair, [old, new], &mut out)?;
