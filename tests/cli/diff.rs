@@ -177,7 +177,7 @@ fn every_section_says_what_changed() {
       ~ was-file  +1 -1, symlink → file
       10 changed: 1 created, 6 modified, 2 deleted, 1 renamed; +4 -30 lines, 1 binary
     GIT COMMITS
-      - 06029c43ff 2025-12-28 Write the main \x1b[31mprogram (Somebody)  (rolled away)
+      - 06029c43ff 2025-12-28 Write the main \x1b[31mprogram (Somebody)  (only in the old one)
     --- stderr
     ---
     "#);

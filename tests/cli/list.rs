@@ -288,3 +288,54 @@ fn a_rollback_is_a_branch_of_the_tree() {
     ---
     ");
 }
+
+#[test]
+fn filters_metrics_and_columns() {
+    let repo = TestRepo::with_commit();
+    repo.ok(&["start", "auth system", "--workflow", "go-team"]);
+    std::fs::write(
+        repo.path("go-team.toml"),
+        "[capture]\nconversation = \"talk.jsonl\"\n",
+    )
+    .unwrap();
+    for (step, trigger, coverage) in [
+        ("1", "manual", "40"),
+        ("2", "step_complete", "62.5"),
+        ("2", "manual", "55"),
+        ("3", "step_complete", "90"),
+    ] {
+        let talk = "{\"from\":\"coder\"}\n".repeat(step.parse().unwrap());
+        repo.write("talk.jsonl", talk);
+        let metric = format!("test_coverage={coverage}");
+        repo.ok(&[
+            "cp-create",
+            "--step",
+            step,
+            "--trigger",
+            trigger,
+            "--metric",
+            &metric,
+            "done",
+        ]);
+    }
+    assert_snapshot!(repo.run_env(&[("COLUMNS", "140")], &["cp-list", "--metric", "test_coverage"]), @r"");
+    assert_snapshot!(repo.run(&["cp-list", "--trigger", "step_complete", "--graph", "--metric", "metrics.test_coverage"]), @r"");
+    let ids = |args: &[&str]| -> Vec<String> {
+        let mut all = vec!["cp-list", "--json"];
+        all.extend(args);
+        let json = repo.ok(&all).json();
+        let listed = json["data"]["checkpoints"].as_array().unwrap().clone();
+        listed
+            .iter()
+            .map(|one| one["number"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&["--step", "2"]), ["2.1", "2"]);
+    assert_eq!(ids(&["--step", "init", "--step", "3"]), ["1", "3"]);
+    assert_eq!(ids(&["--since", "2025-12-28T21:04:00Z"]), ["2", "3"]);
+    assert_eq!(ids(&["--since", "2025-12-29"]), [""; 0]);
+    assert_eq!(ids(&["--trigger", "manual", "--valid"]), ["1", "2"]);
+    roll_back(&repo);
+    assert_eq!(ids(&["--valid"]), ["1"]);
+    assert_snapshot!(repo.run(&["cp-list", "--since", "yesterday"]), @r"");
+}

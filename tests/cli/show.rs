@@ -317,3 +317,66 @@ fn damage_is_shown_and_stops_nothing() {
     ---
     ");
 }
+
+/// A file whose bytes git would give back, one whose bytes it would not, a link, and one that is no text.
+fn with_contents() -> TestRepo {
+    let repo = TestRepo::with_commit();
+    repo.write(".gitattributes", "*.crlf text eol=crlf\n*.txt text\n");
+    repo.write("back.crlf", "a\r\nb\r\n");
+    repo.write("mixed.txt", "a\r\nb\n");
+    repo.write("dir/data.bin", b"\0\xff\x01");
+    std::os::unix::fs::symlink("back.crlf", repo.path("link")).unwrap();
+    repo.ok(&["cp-create", "--metric", "test_coverage=50"]);
+    repo
+}
+
+#[test]
+fn one_file_comes_back_byte_for_byte() {
+    let repo = with_contents();
+    // What the attributes say now does not matter.
+    repo.write(".gitattributes", "");
+    let bytes = |path: &str| {
+        let output = repo.go_team().args(["cp-show", path]).output().unwrap();
+        assert!(output.status.success(), "{path}: {output:?}");
+        output.stdout
+    };
+    assert_eq!(bytes("1:back.crlf"), b"a\r\nb\r\n");
+    assert_eq!(bytes("1:mixed.txt"), b"a\r\nb\n");
+    assert_eq!(bytes("current:dir/data.bin"), b"\0\xff\x01");
+    assert_eq!(bytes("1:link"), b"back.crlf");
+    assert_eq!(bytes("1:README.md"), b"hello\n");
+    assert_snapshot!(repo.run(&["cp-show", "1:mixed.txt", "--json"]).pretty(), @r"");
+    let json = repo.ok(&["cp-show", "1:dir/data.bin", "--json"]).json();
+    assert_eq!(json["data"]["encoding"], "hex");
+    assert_eq!(json["data"]["content"], "00ff01");
+    assert_snapshot!(repo.run(&["cp-show", "1:dir"]), @r"");
+    assert_snapshot!(repo.run(&["cp-show", "1:no/such"]), @r"");
+    repo.ok(&["cp-create", "--no-git"]);
+    assert_snapshot!(repo.run(&["cp-show", "2:README.md"]), @r"");
+}
+
+#[test]
+fn a_step_with_a_colon_in_its_name_is_still_found() {
+    let repo = TestRepo::with_commit();
+    repo.ok(&["cp-create", "--name", "a:b"]);
+    assert!(
+        repo.ok(&["cp-show", "a:b"])
+            .stdout
+            .contains("CHECKPOINT - cp-01-a-b-")
+    );
+    assert_eq!(repo.ok(&["cp-show", "1:README.md"]).stdout, "hello\n");
+}
+
+#[test]
+fn the_files_and_the_state_are_listed() {
+    let repo = with_contents();
+    assert_snapshot!(repo.run(&["cp-show", "1", "--tree"]), @r"");
+    let json = repo.ok(&["cp-show", "1", "--tree", "--json"]).json();
+    assert_eq!(json["data"]["files"].as_array().unwrap().len(), 6);
+    assert_eq!(json["data"]["files"][4]["raw"], true);
+    let state = repo.ok(&["cp-show", "1", "--state"]).stdout;
+    let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["metrics"]["test_coverage"], 50);
+    let json = repo.ok(&["cp-show", "1", "--state", "--json"]).json();
+    assert_eq!(json["data"]["state"], state);
+}

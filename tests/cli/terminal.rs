@@ -397,3 +397,63 @@ fn help_names_what_there_is() {
     ---
     ");
 }
+
+/// Runs a command line of the shell at a terminal of its own.
+fn at_terminal(repo: &TestRepo, line: &str, variables: &[(&str, &str)]) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_go-team");
+    let mut command = std::process::Command::new("script");
+    command
+        .args(["-qec", &format!("{program} {line}"), "/dev/null"])
+        .current_dir(repo.root())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("HOME", repo.home())
+        .env("TERM", "xterm")
+        .env_remove("PAGER")
+        .env_remove("LESS")
+        .env_remove("GO_TEAM_PAGER")
+        .envs(variables.iter().copied())
+        .stdin(std::process::Stdio::null());
+    // Where there is no such program, there is no terminal to be had.
+    let output = command.output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).replace('\r', ""))
+}
+
+#[test]
+fn a_terminal_gets_a_pager_and_harmless_patches() {
+    let repo = TestRepo::with_checkpoints();
+    repo.write("main.go", "package \u{1b}[2Jmain\n");
+    repo.ok(&["cp-create", "--step", "3"]);
+    let page = |line: &str, variables: &[(&str, &str)]| at_terminal(&repo, line, variables);
+    let marked = [("GO_TEAM_PAGER", "sed s/^/PAGED:/"), ("PAGER", "false")];
+    let Some(paged) = page("cp-diff 2 3 --patch", &marked) else {
+        return;
+    };
+    assert!(
+        paged.contains("PAGED:\u{1b}[1mdiff --git a/main.go b/main.go\u{1b}[0m\n"),
+        "{paged}"
+    );
+    assert!(
+        paged.contains("PAGED:\u{1b}[32m+package \\x1b[2Jmain\u{1b}[0m\n"),
+        "{paged}"
+    );
+    let other = page("cp-diff 2 3", &[("PAGER", "sed s/^/OTHER:/")]).unwrap();
+    assert!(other.contains("OTHER:"), "{other}");
+    for (line, variables) in [
+        ("cp-diff 2 3 --patch --no-pager", &marked[..]),
+        ("cp-diff 2 3 --patch", &[("GO_TEAM_PAGER", "")]),
+        ("cp-diff 2 3 --patch", &[("GO_TEAM_PAGER", "cat")]),
+        (
+            "cp-diff 2 3 --patch",
+            &[("GO_TEAM_PAGER", "no-such-program-at-all 2>/dev/null")],
+        ),
+    ] {
+        let plain = page(line, variables).unwrap();
+        assert!(!plain.contains("PAGED:"), "{plain}");
+        assert!(
+            plain.contains("diff --git a/main.go b/main.go"),
+            "{line}: {plain}"
+        );
+    }
+    let json = page("cp-diff 2 3 --json", &marked).unwrap();
+    assert!(json.starts_with("{\"schema_version\""), "{json}");
+}
