@@ -168,7 +168,8 @@ fn listing(report: &ListReport, style: &Style) -> String {
     if has_turns {
         columns.push(TURNS);
     }
-    if let Some(title) = &report.metric {
+    let title = report.metric.as_deref().map(escape);
+    if let Some(title) = &title {
         columns.push(Column { title, ..METRIC });
     }
     let mut rows: Vec<_> = checkpoints

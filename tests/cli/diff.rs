@@ -431,13 +431,12 @@ fn json_has_all_of_it() {
             "change": "added",
             "changes": [
               {
-                "change": "changed",
+                "change": "added",
                 "new": {
                   "a": [
                     1
                   ]
                 },
-                "old": null,
                 "path": []
               }
             ],
@@ -448,8 +447,7 @@ fn json_has_all_of_it() {
             "change": "removed",
             "changes": [
               {
-                "change": "changed",
-                "new": null,
+                "change": "removed",
                 "old": "x",
                 "path": []
               }
@@ -998,7 +996,7 @@ fn narrow_and_wide_terminals() {
       + new/file.txt  +2
       ~ run.sh  mode 100644 → 100755
       ~ was-file  +1 -1, file → symlink
-      10 changed: 2 created, 6 modified, 1 deleted, 1 renamed; +10 -4 lines, 1 binary
+      10 changed: 2 created, 6 modified, 1 …
     GIT COMMITS
       + 06029c43ff 2025-12-28 Write the mai…
     Commands:

@@ -318,8 +318,43 @@ fn filters_metrics_and_columns() {
             "done",
         ]);
     }
-    assert_snapshot!(repo.run_env(&[("COLUMNS", "140")], &["cp-list", "--metric", "test_coverage"]), @r"");
-    assert_snapshot!(repo.run(&["cp-list", "--trigger", "step_complete", "--graph", "--metric", "metrics.test_coverage"]), @r"");
+    assert_snapshot!(repo.run_env(&[("COLUMNS", "140")], &["cp-list", "--metric", "test_coverage"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINTS - Session: auth-system-504f
+    =================================================
+    Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    ┌─────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┬───────┬───────────────┬─────────────┐
+    │ #   │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │ Turns │ test_coverage │ Description │
+    ├─────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┼───────┼───────────────┼─────────────┤
+    │ 1   │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ ✓       │ 1     │ 40            │ done        │
+    │ 2.1 │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ✓       │ 2     │ 62.5          │ done        │
+    │ 2   │ requirements      │ cp-02-requirements-20251228-210400 │ 2025-12-28 21:04:00 │ ✓       │ 2     │ 55            │ done        │
+    │ 3   │ architecture      │ cp-03-architecture-20251228-210500 │ 2025-12-28 21:05:00 │ ← curr  │ 3     │ 90            │ done        │
+    └─────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┴───────┴───────────────┴─────────────┘
+    test_coverage: ▁▄▃█ 40 → 90 (+50)
+    Commands:
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
+    --- stderr
+    ---
+    ");
+    assert_snapshot!(repo.run(&["cp-list", "--trigger", "step_complete", "--graph", "--metric", "metrics.test_coverage"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINTS - Session: auth-system-504f
+    =================================================
+    Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    ●  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  ✓  62.5 done (2 turns)
+    ◉  3 architecture  cp-03-architecture-20251228-210500  2025-12-28 21:05:00  ← curr  90 done (3 turn…
+    metrics.test_coverage: ▁█ 62.5 → 90 (+27.5)
+    Commands:
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list
+    --- stderr
+    2 of 4 checkpoints are listed
+    ---
+    ");
     let ids = |args: &[&str]| -> Vec<String> {
         let mut all = vec!["cp-list", "--json"];
         all.extend(args);
@@ -337,5 +372,12 @@ fn filters_metrics_and_columns() {
     assert_eq!(ids(&["--trigger", "manual", "--valid"]), ["1", "2"]);
     roll_back(&repo);
     assert_eq!(ids(&["--valid"]), ["1"]);
-    assert_snapshot!(repo.run(&["cp-list", "--since", "yesterday"]), @r"");
+    assert_snapshot!(repo.run(&["cp-list", "--since", "yesterday"]), @r#"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: --since: "yesterday" is not a time
+    hint: 2025-12-28, 2025-12-28T21:00:00Z, or an age such as 90m, 2h, 3d, 1w
+    ---
+    "#);
 }

@@ -345,14 +345,59 @@ fn one_file_comes_back_byte_for_byte() {
     assert_eq!(bytes("current:dir/data.bin"), b"\0\xff\x01");
     assert_eq!(bytes("1:link"), b"back.crlf");
     assert_eq!(bytes("1:README.md"), b"hello\n");
-    assert_snapshot!(repo.run(&["cp-show", "1:mixed.txt", "--json"]).pretty(), @r"");
+    assert_snapshot!(repo.run(&["cp-show", "1:mixed.txt", "--json"]).pretty(), @r#"
+    {
+      "command": "cp-show",
+      "data": {
+        "bytes": 5,
+        "content": "a\r\nb\n",
+        "encoding": "utf-8",
+        "file": {
+          "id": "422c2b7ab3b3c668038da977e4e93a5fc623169c",
+          "kind": "file",
+          "mode": "100644",
+          "path": "mixed.txt",
+          "raw": true,
+          "size": 5
+        },
+        "id": "cp-01-checkpoint-20251228-210100",
+        "number": "1",
+        "session_id": "main-cf97"
+      },
+      "ok": true,
+      "schema_version": 1
+    }
+    "#);
     let json = repo.ok(&["cp-show", "1:dir/data.bin", "--json"]).json();
     assert_eq!(json["data"]["encoding"], "hex");
     assert_eq!(json["data"]["content"], "00ff01");
-    assert_snapshot!(repo.run(&["cp-show", "1:dir"]), @r"");
-    assert_snapshot!(repo.run(&["cp-show", "1:no/such"]), @r"");
+    assert_snapshot!(repo.run(&["cp-show", "1:dir"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: dir is a directory in checkpoint cp-01-checkpoint-20251228-210100
+    hint: go-team cp-show cp-01-checkpoint-20251228-210100 --tree lists its files
+    hint: paths begin at the root of the work tree
+    ---
+    ");
+    assert_snapshot!(repo.run(&["cp-show", "1:no/such"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: checkpoint cp-01-checkpoint-20251228-210100 has no file no/such
+    hint: go-team cp-show cp-01-checkpoint-20251228-210100 --tree lists its files
+    hint: paths begin at the root of the work tree
+    ---
+    ");
     repo.ok(&["cp-create", "--no-git"]);
-    assert_snapshot!(repo.run(&["cp-show", "2:README.md"]), @r"");
+    assert_snapshot!(repo.run(&["cp-show", "2:README.md"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: checkpoint cp-02-checkpoint-20251228-211100 was made without files
+    hint: go-team cp-show cp-02-checkpoint-20251228-211100 shows what it has
+    ---
+    ");
 }
 
 #[test]
@@ -370,10 +415,22 @@ fn a_step_with_a_colon_in_its_name_is_still_found() {
 #[test]
 fn the_files_and_the_state_are_listed() {
     let repo = with_contents();
-    assert_snapshot!(repo.run(&["cp-show", "1", "--tree"]), @r"");
+    assert_snapshot!(repo.run(&["cp-show", "1", "--tree"]), @r"
+    exit: 0
+    --- stdout
+    100644 32 .gitattributes
+    100644  6 README.md
+    100644  4 back.crlf
+    100644  3 dir/data.bin
+    120000  9 link
+    100644  5 mixed.txt  (exact bytes kept)
+    --- stderr
+    6 files, 59 bytes in cp-01-checkpoint-20251228-210100
+    ---
+    ");
     let json = repo.ok(&["cp-show", "1", "--tree", "--json"]).json();
     assert_eq!(json["data"]["files"].as_array().unwrap().len(), 6);
-    assert_eq!(json["data"]["files"][4]["raw"], true);
+    assert_eq!(json["data"]["files"][5]["raw"], true);
     let state = repo.ok(&["cp-show", "1", "--state"]).stdout;
     let state: serde_json::Value = serde_json::from_str(&state).unwrap();
     assert_eq!(state["metrics"]["test_coverage"], 50);
