@@ -25,15 +25,12 @@ impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Content", 3)?;
         fields.serialize_field("bytes", &self.0.len())?;
-        match std::str::from_utf8(&self.0) {
-            Ok(text) => {
-                fields.serialize_field("encoding", "utf-8")?;
-                fields.serialize_field("content", text)?;
-            }
-            Err(_) => {
-                fields.serialize_field("encoding", "hex")?;
-                fields.serialize_field("content", &hex::encode(&self.0))?;
-            }
+        if let Ok(text) = std::str::from_utf8(&self.0) {
+            fields.serialize_field("encoding", "utf-8")?;
+            fields.serialize_field("content", text)?;
+        } else {
+            fields.serialize_field("encoding", "hex")?;
+            fields.serialize_field("content", &hex::encode(&self.0))?;
         }
         fields.end()
     }

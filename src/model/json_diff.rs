@@ -159,13 +159,13 @@ impl Comparison {
         for place in from.0 + both..to.0 {
             let old = old[place].clone();
             self.at(Key::Item(place), |this| {
-                this.push(ChangeKind::Removed { old })
+                this.push(ChangeKind::Removed { old });
             });
         }
         for place in from.1 + both..to.1 {
             let new = new[place].clone();
             self.at(Key::Item(place), |this| {
-                this.push(ChangeKind::Added { new })
+                this.push(ChangeKind::Added { new });
             });
         }
     }

@@ -99,7 +99,7 @@ fn compare(repo: &Repo, old: ObjectId, new: ObjectId, detect: Detect) -> Vec<Pai
         Some(new),
     );
     let mut attributes = Attributes::new(repo).unwrap();
-    pairs(found.unwrap(), detect, &source, &mut attributes).unwrap()
+    pairs(&found.unwrap(), detect, &source, &mut attributes).unwrap()
 }
 
 /// The pairs as `git diff --name-status -z` prints them.

@@ -177,6 +177,9 @@ pub(super) struct Comparison<'a> {
     attributes: Attributes,
 }
 
+/// What was read to be measured.
+type Read = Result<(Contents, [Driver; 2]), git::Error>;
+
 /// How many files are read while as many are measured: both take about as long.
 const BATCH: usize = 16;
 
@@ -209,7 +212,7 @@ impl<'a> Comparison<'a> {
         let mut deltas = diff::deltas(format, &|id| source.tree(id), old, tree)?;
         deltas.retain(|delta| paths.takes(&delta.path));
         let mut attributes = Attributes::new(&workspace.repo)?;
-        let pairs = pairs(deltas, detect, &source, &mut attributes)?;
+        let pairs = pairs(&deltas, detect, &source, &mut attributes)?;
         Ok(Some(Self {
             source,
             pairs,
@@ -218,8 +221,8 @@ impl<'a> Comparison<'a> {
     }
 
     /// The paths, with how much changed in each if that is asked for. What cannot be measured is a warning.
-    pub fn report(&mut self, measures: bool, warnings: &mut Vec<String>) -> FileChanges {
-        let measured = if measures {
+    pub fn report(&mut self, with_amounts: bool, warnings: &mut Vec<String>) -> FileChanges {
+        let measured = if with_amounts {
             self.measure()
         } else {
             self.pairs.iter().map(|_| None).collect()
@@ -248,7 +251,6 @@ impl<'a> Comparison<'a> {
             pairs,
             attributes,
         } = self;
-        type Read = Result<(Contents, [Driver; 2]), git::Error>;
         let read = |pair: &Pair, attributes: &mut Attributes| -> Read {
             let drivers = drivers_of(attributes, pair)?;
             Ok((Contents::read(source, pair)?, drivers))

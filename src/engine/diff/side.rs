@@ -59,6 +59,10 @@ impl SideReport {
 }
 
 /// One side with all that is compared.
+#[allow(
+    clippy::option_option,
+    reason = "an empty tree and a missing HEAD are known, which is not the same as unknown"
+)]
 pub(super) struct Side {
     pub report: SideReport,
     /// The checkpoint, or the one that the work tree descends from.

@@ -71,10 +71,9 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, Error> {
             let line = patch
                 .line_in_hunk(nth, place)
                 .map_err(|error| wrap(&error))?;
-            let sign = match line.origin() {
-                sign @ (' ' | '+' | '-') => sign,
-                // The remark on a missing line end, which follows from the line before it.
-                _ => continue,
+            // Anything else is the remark on a missing line end, which follows from the line before it.
+            let sign @ (' ' | '+' | '-') = line.origin() else {
+                continue;
             };
             found.body.push(sign as u8);
             found.body.extend_from_slice(line.content());
@@ -103,9 +102,7 @@ fn wrap(error: &git2::Error) -> Error {
 }
 
 fn lines(content: &[u8]) -> u64 {
-    let ended = content.iter().filter(|byte| **byte == b'\n').count();
-    let unended = content.last().is_some_and(|byte| *byte != b'\n');
-    ended as u64 + u64::from(unended)
+    content.split_inclusive(|byte| *byte == b'\n').count() as u64
 }
 
 /// git takes whole blocks off a common end before it counts, which now and then makes it count otherwise.

@@ -94,12 +94,12 @@ impl Pair {
 /// # Errors
 /// When a content that must be compared cannot be read.
 pub fn pairs(
-    deltas: Vec<Delta>,
+    deltas: &[Delta],
     detect: Detect,
     source: &Source<'_>,
     attributes: &mut Attributes,
 ) -> Result<Vec<Pair>, Error> {
-    let mut search = Search::new(&deltas, detect, source, attributes);
+    let mut search = Search::new(deltas, detect, source, attributes);
     if !search.sources.is_empty() && !search.targets.is_empty() {
         search.run()?;
     }

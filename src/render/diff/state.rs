@@ -41,7 +41,8 @@ pub(super) fn show_state(state: Option<&StateChanges>, style: &Style, out: &mut 
         .filter(|change| !is_told_above(state, change) && change.field() != "metrics")
         .partition(|change| change.field() == "checkpoint");
     let is_verbose = style.verbosity == Verbosity::Verbose;
-    if known.is_empty() && others.is_empty() && !(is_verbose && !own.is_empty()) {
+    let shows_own = is_verbose && !own.is_empty();
+    if known.is_empty() && others.is_empty() && !shows_own {
         out.push_str("  none\n");
         return;
     }
@@ -176,9 +177,8 @@ fn judge(metric: &MetricChange) -> Role {
         return Role::Warning;
     }
     match (&metric.new, metric.delta) {
-        (Some(Value::Bool(true)), _) => Role::Good,
         (_, Some(delta)) if delta > 0.0 => Role::Good,
-        (Some(Value::Number(_)), None) => Role::Good,
+        (Some(Value::Bool(true)), _) | (Some(Value::Number(_)), None) => Role::Good,
         _ => Role::Bad,
     }
 }

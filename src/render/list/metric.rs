@@ -40,11 +40,10 @@ pub(super) fn trend(name: &str, values: &[Option<&Value>], style: &Style) -> Str
         } else {
             0.5
         };
-        let steps = marks.len() - 1;
-        let nth = (0..=steps)
-            .rev()
-            .find(|nth| share * steps as f64 >= *nth as f64 - 0.5);
-        marks[nth.unwrap_or(0)]
+        let steps = u32::try_from(marks.len()).unwrap_or(1) - 1;
+        let reaches = |nth: &u32| share * f64::from(steps) >= f64::from(*nth) - 0.5;
+        let nth = (0..=steps).rev().find(reaches).unwrap_or(0);
+        marks[nth as usize]
     };
     let delta = ((last - first) * 1e6).round() / 1e6;
     let name = escape(name);
