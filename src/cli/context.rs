@@ -9,12 +9,13 @@ use chrono::DateTime;
 use super::error::{Exit, Failure};
 use super::global::GlobalArgs;
 use super::output::Output;
+use super::pager::Paging;
 use super::progress;
 use crate::engine::open::{OpenOptions, WideWorkTree, open};
 use crate::engine::{Clock, Error, Marks, Progress, Workspace};
 use crate::model::SessionId;
-use crate::render::Render;
-use crate::render::style::Verbosity;
+use crate::render::style::{Style, Verbosity};
+use crate::render::{Render, patch_text};
 
 /// Fixes the clock, as RFC 3339; for tests.
 const TEST_NOW: &str = "GO_TEAM_TEST_NOW";
@@ -78,6 +79,29 @@ impl Context {
     /// Whether somebody would see the answer as it is.
     pub(super) fn answers_a_terminal(&self) -> bool {
         self.output.answers_a_terminal()
+    }
+
+    /// Prints a report that may be long.
+    pub(super) fn answer_paged(&self, report: &impl Render, paging: Paging) -> Result<(), Failure> {
+        let text = |style: &Style| report.text(style).into_bytes();
+        self.output.answer_with(report, paging, text)
+    }
+
+    /// Prints a report whose text is a patch.
+    pub(super) fn answer_patch(
+        &self,
+        report: &impl Render,
+        patch: &[u8],
+        paging: Paging,
+    ) -> Result<(), Failure> {
+        let text = |style: &Style| patch_text(patch, style);
+        self.output.answer_with(report, paging, text)
+    }
+
+    /// Prints a report whose text is exactly these bytes.
+    pub(super) fn answer_bytes(&self, report: &impl Render, bytes: &[u8]) -> Result<(), Failure> {
+        self.output
+            .answer_with(report, Paging::Off, |_| bytes.to_vec())
     }
 
     /// Whether the answer is JSON.

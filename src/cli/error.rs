@@ -9,6 +9,7 @@ use crate::engine::Error;
 use crate::engine::export::{Cut, Incomplete};
 use crate::engine::failure::error_chain;
 use crate::engine::import::Defect;
+use crate::engine::show::contents::NoBytes;
 use crate::git;
 use crate::git::bundle::BundleError;
 use crate::git::open::Refusal;
@@ -110,6 +111,9 @@ impl From<Error> for Failure {
             Error::Config(error) => of_config(error, message),
             Error::Selector(error) => of_selector(error, message),
             Error::State(error) => of_state(error, message),
+            Error::NoBytes(error) => of_no_bytes(error, message),
+            Error::Pathspec(_) => fail("bad-path", Exit::Usage)
+                .hint("paths after -- are files, directories or patterns such as 'src/*.go', within the work tree"),
             Error::Transition(_) => fail("illegal-transition", Exit::Failure)
                 .hint("go-team cp-create --step N, with one of the legal steps"),
             Error::Workflow(_) => fail("unknown-workflow", Exit::NotFound)
@@ -217,6 +221,10 @@ fn of_git(error: &git::Error, message: String) -> Failure {
         }
         git::Error::RefExists { .. } | git::Error::RefMoved { .. } => "ref-moved",
         git::Error::Convert { .. } => "conversion",
+        git::Error::Moved { .. } => {
+            return Failure::new("changed-meanwhile", Exit::Failure, message)
+                .hint("run the command again when nothing writes to the work tree");
+        }
         git::Error::Collision => "collision",
         git::Error::Git { .. } => "git",
     };
@@ -295,6 +303,23 @@ fn of_store(error: &store::Error, message: String) -> Failure {
             .hint("nothing is overwritten: name another file, or remove that one first"),
         store::Error::Io(error) => of_io(&error.source, message),
     }
+}
+
+fn of_no_bytes(error: &NoBytes, message: String) -> Failure {
+    let (kind, checkpoint) = match error {
+        NoBytes::Missing { checkpoint, .. } => ("no-such-file", checkpoint),
+        NoBytes::Directory { checkpoint, .. } => ("is-a-directory", checkpoint),
+        NoBytes::Submodule { checkpoint, .. } => ("is-a-submodule", checkpoint),
+        NoBytes::NotCaptured { checkpoint } => {
+            return Failure::new("not-captured", Exit::NotFound, message)
+                .hint(format!("go-team cp-show {checkpoint} shows what it has"));
+        }
+    };
+    Failure::new(kind, Exit::NotFound, message)
+        .hint(format!(
+            "go-team cp-show {checkpoint} --tree lists its files"
+        ))
+        .hint("paths begin at the root of the work tree")
 }
 
 fn of_io(error: &io::Error, message: String) -> Failure {

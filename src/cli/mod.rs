@@ -11,6 +11,7 @@
 mod confirm;
 mod context;
 mod create;
+mod diff;
 mod error;
 mod export;
 mod global;
@@ -18,6 +19,7 @@ mod import;
 mod input;
 mod list;
 mod output;
+mod pager;
 mod progress;
 mod rollback;
 mod rollback_error;
@@ -69,6 +71,8 @@ enum Command {
     Export(export::ExportArgs),
     #[command(name = "cp-import")]
     Import(import::ImportArgs),
+    #[command(name = "cp-diff")]
+    Diff(diff::DiffArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
 }
@@ -88,6 +92,7 @@ impl Command {
             Self::Redo(_) => "redo",
             Self::Export(_) => "cp-export",
             Self::Import(_) => "cp-import",
+            Self::Diff(_) => "cp-diff",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -106,6 +111,7 @@ impl Command {
             Self::Redo(args) => args.run(context),
             Self::Export(args) => args.run(context),
             Self::Import(args) => args.run(context),
+            Self::Diff(args) => args.run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }

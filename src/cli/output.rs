@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use super::error::{Exit, Failure};
 use super::global::{GlobalArgs, When};
+use super::pager::{self, Paging};
 use crate::render::json;
 use crate::render::style::{Charset, Colour, Reader, Style, Verbosity};
 use crate::render::{Level, Render};
@@ -113,12 +114,27 @@ impl Output {
 
     /// Prints an answer with the remarks beside it.
     pub(super) fn answer(&self, report: &impl Render) -> Result<(), Failure> {
+        self.answer_with(report, Paging::Off, |style| report.text(style).into_bytes())
+    }
+
+    /// As [`Output::answer`], with a text that may be anything, and on a terminal through a pager.
+    pub(super) fn answer_with(
+        &self,
+        report: &impl Render,
+        paging: Paging,
+        text: impl FnOnce(&Style) -> Vec<u8>,
+    ) -> Result<(), Failure> {
         if self.is_json() {
             let command = self.command.unwrap_or_default();
             return print(&json::success(command, report));
         }
         self.remarks(report);
-        print(&report.text(&self.stdout))
+        let text = text(&self.stdout);
+        let may_page = paging == Paging::Allowed && self.stdout.reader == Reader::Terminal;
+        match pager::wanted().filter(|_| may_page && !text.is_empty()) {
+            Some(pager) => pager::show(&pager, &text),
+            None => print_bytes(&text),
+        }
     }
 
     /// Prints a failure: on stderr, or as the JSON answer.
@@ -134,10 +150,13 @@ impl Output {
 
 /// Writes to stdout. A reader that has gone away had enough; any other trouble is a failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// As [`print`], for what may be no text.
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let message = format!("cannot write the answer to stdout: {error}");

@@ -1,6 +1,7 @@
 //! A checkpoint as reports show it.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Workspace;
 use crate::model::selector::Numbers;
@@ -22,6 +23,9 @@ pub struct Checkpoint {
     /// How many turns the agents had taken, when the record was read and says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_count: Option<u64>,
+    /// The value of the metric that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Value>,
     /// Why the record cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_error: Option<String>,
@@ -37,6 +41,7 @@ impl Checkpoint {
             current: manifest.current_checkpoint.as_ref() == Some(&entry.id),
             description: None,
             turn_count: None,
+            metric: None,
             record_error: None,
         }
     }
@@ -59,11 +64,28 @@ impl Checkpoint {
 
     /// Reads the record for what only it says; one that cannot be read is noted and hides nothing else.
     pub(super) fn read(&mut self, workspace: &Workspace, manifest: &Manifest) {
+        self.read_with(workspace, manifest, None);
+    }
+
+    /// As [`Checkpoint::read`], with a metric: its name, or a dotted path in the state.
+    pub(super) fn read_with(
+        &mut self,
+        workspace: &Workspace,
+        manifest: &Manifest,
+        metric: Option<&str>,
+    ) {
         match workspace
             .store
             .load_listed(&manifest.session_id, &self.entry)
         {
-            Ok(record) => self.describe(&record),
+            Ok(record) => {
+                self.describe(&record);
+                self.metric = metric.and_then(|name| {
+                    let state = &record.state;
+                    let found = state.get(&format!("metrics.{name}"));
+                    found.or_else(|| state.get(name)).cloned()
+                });
+            }
             Err(error) => self.record_error = Some(super::failure::error_chain(&error)),
         }
     }

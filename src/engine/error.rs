@@ -22,6 +22,12 @@ pub enum Error {
     /// A checkpoint's name.
     #[error(transparent)]
     Selector(#[from] SelectorError),
+    /// A path that narrows nothing.
+    #[error(transparent)]
+    Pathspec(#[from] git::diff::pathspec::PathspecError),
+    /// A path of a checkpoint without bytes.
+    #[error(transparent)]
+    NoBytes(#[from] super::show::contents::NoBytes),
     /// A change of the state.
     #[error(transparent)]
     State(#[from] model::state::StateError),

@@ -129,6 +129,14 @@ impl Workspace {
         self.scan(scan::Objects::Check, progress)
     }
 
+    /// As [`Workspace::look`], with new content held in memory as far as there is room, to be compared.
+    ///
+    /// # Errors
+    /// When the work tree cannot be read.
+    pub fn look_closely(&self, progress: &Progress) -> Result<Snapshot, Error> {
+        self.scan(scan::Objects::Hold, progress)
+    }
+
     fn scan(&self, objects: scan::Objects, progress: &Progress) -> Result<Snapshot, Error> {
         self.scan_with(&self.capture(), objects, progress)
     }

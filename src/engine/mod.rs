@@ -4,7 +4,9 @@
 
 pub mod checkpoint;
 pub mod clock;
+pub mod content;
 pub mod create;
+pub mod diff;
 pub mod error;
 pub mod export;
 pub mod failure;

@@ -7,6 +7,8 @@ use super::{Clock, Error, Workspace};
 use crate::config::{self, Sources};
 use crate::git::open::{OpenOptions as RepoOptions, Repo};
 
+pub use crate::git::libgit2::read_without_hashing;
+
 /// What to do about a work tree that is the home directory or `/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WideWorkTree {

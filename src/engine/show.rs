@@ -1,5 +1,7 @@
 //! Everything about one checkpoint.
 
+pub mod contents;
+
 use serde::Serialize;
 
 use super::checkpoint::Checkpoint;
@@ -9,7 +11,10 @@ use super::{Error, Workspace};
 use crate::git::hash::Kind;
 use crate::git::snapshot::reference_of;
 use crate::model::selector::Numbers;
-use crate::model::{CheckpointId, Entry, Manifest, Record, Selector, SessionId};
+use crate::model::{
+    CheckpointId, Entry, Files, Manifest, Record, RollbackRecord, Selector, SessionId,
+};
+use contents::TreeFile;
 
 /// Which checkpoint.
 #[derive(Debug, Clone)]
@@ -18,6 +23,16 @@ pub struct ShowOptions {
     pub session: Option<SessionId>,
     /// The checkpoint.
     pub checkpoint: Selector,
+}
+
+impl ShowOptions {
+    /// Whether there is such a checkpoint.
+    #[must_use]
+    pub fn is_known(&self, workspace: &Workspace) -> bool {
+        let session = workspace.find_session(self.session.as_ref()).ok();
+        let manifest = session.and_then(|id| workspace.store.load_manifest(&id).ok());
+        manifest.is_some_and(|manifest| self.checkpoint.resolve(&manifest).is_ok())
+    }
 }
 
 /// Everything about one checkpoint.
@@ -38,6 +53,8 @@ pub struct ShowReport {
     pub parent_reference: Option<String>,
     /// What came before it and after it.
     pub lineage: Lineage,
+    /// The listed files that it has, with their sizes.
+    pub sizes: Vec<TreeFile>,
     /// What was checked.
     pub validation: Vec<Check>,
     /// An operation that has not come to its end.
@@ -53,6 +70,12 @@ pub struct Lineage {
     pub parent: Option<Relative>,
     /// The checkpoints that were made on top of it.
     pub children: Vec<Relative>,
+    /// The rollback that left it behind.
+    pub invalidated_by: Option<RollbackRecord>,
+    /// The rollback that it was taken for, of a safety checkpoint.
+    pub safety_of: Option<RollbackRecord>,
+    /// The rollbacks that went back to it, oldest first.
+    pub rollbacks: Vec<RollbackRecord>,
 }
 
 /// A checkpoint before or after another.
@@ -135,10 +158,18 @@ pub fn show(workspace: &Workspace, options: &ShowOptions) -> Result<ShowReport, 
         .map(relative)
         .collect();
     let parent = entry.parent.as_ref().and_then(|id| manifest.entry(id));
+    let rollbacks = |is_meant: &dyn Fn(&RollbackRecord) -> bool| -> Vec<RollbackRecord> {
+        let history = manifest.rollback_history.iter();
+        history
+            .filter(|rollback| is_meant(rollback))
+            .cloned()
+            .collect()
+    };
     let reference = |entry: &Entry| {
         let captured = entry.commit_hash.is_some();
         captured.then(|| reference_of(&session, &entry.id))
     };
+    let sizes = |record: &Record| sizes(workspace, entry, &record.files);
     let (record, mut validation) = check_record(workspace, &manifest, entry);
     validation.extend(check_git(workspace, &session, entry));
     let mut checkpoint = Checkpoint::of(&manifest, &numbers, entry);
@@ -149,17 +180,33 @@ pub fn show(workspace: &Workspace, options: &ShowOptions) -> Result<ShowReport, 
     Ok(ShowReport {
         checkpoint,
         session: workspace.summarize(&manifest),
+        sizes: record.as_ref().map(sizes).unwrap_or_default(),
         record,
         reference: reference(entry),
         parent_reference: parent.and_then(reference),
         lineage: Lineage {
             parent: parent.map(relative),
             children,
+            invalidated_by: rollbacks(&|rollback| {
+                entry.invalidated_by.as_ref() == Some(&rollback.id)
+            })
+            .pop(),
+            safety_of: rollbacks(&|rollback| rollback.safety_checkpoint == entry.id).pop(),
+            rollbacks: rollbacks(&|rollback| rollback.to_checkpoint == entry.id),
         },
         validation,
         unfinished: workspace.look_for_unfinished(&session, &mut warnings),
         warnings,
     })
+}
+
+/// How large the files are that the record lists. What cannot be read is left out: the checks say why.
+fn sizes(workspace: &Workspace, entry: &Entry, files: &Files) -> Vec<TreeFile> {
+    let Some(commit) = entry.commit_hash else {
+        return Vec::new();
+    };
+    let paths = files.created.iter().chain(&files.modified);
+    contents::describe_paths(workspace, &commit, paths).unwrap_or_default()
 }
 
 fn check_record(

@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::checkpoint::Checkpoint;
 use super::failure::error_chain;
+use super::session::is_open;
 use super::summary::{SessionSummary, Unfinished, path_text};
 use super::{Error, Progress, Workspace};
 use crate::git::sidecar::SkippedPath;
 use crate::git::snapshot::tree_of;
 use crate::model::path_text::quote_path;
-use crate::model::selector::Numbers;
-use crate::model::{Files, Manifest, ObjectId, SessionId};
+use crate::model::selector::{Numbers, number_of};
+use crate::model::{Entry, Files, Manifest, ObjectId, SessionId};
 
 /// What is looked at.
 #[derive(Debug, Clone, Default)]
@@ -32,12 +33,41 @@ pub struct StatusReport {
     pub current: Option<Checkpoint>,
     /// What changed since it; absent when there is nothing to compare with.
     pub files: Option<Files>,
+    /// Whether there is a way back.
+    pub rollback: Option<Possibility>,
+    /// Whether the workflow can be carried on with.
+    pub resume: Option<Possibility>,
     /// Paths that a checkpoint would leave out now.
     pub skipped: Vec<SkippedPath>,
     /// An operation that has not come to its end.
     pub unfinished: Option<Unfinished>,
     /// Troubles that did not stop the report.
     pub warnings: Vec<String>,
+}
+
+/// Whether something can be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Possibility {
+    /// Whether it can.
+    pub possible: bool,
+    /// Why not; or, when it can, where it leads.
+    pub detail: String,
+}
+
+impl Possibility {
+    fn yes(detail: impl Into<String>) -> Self {
+        Self {
+            possible: true,
+            detail: detail.into(),
+        }
+    }
+
+    fn no(detail: impl Into<String>) -> Self {
+        Self {
+            possible: false,
+            detail: detail.into(),
+        }
+    }
 }
 
 /// The repository as it is.
@@ -70,6 +100,8 @@ pub fn status(
         session: None,
         current: None,
         files: None,
+        rollback: None,
+        resume: None,
         skipped: Vec::new(),
         unfinished: None,
         warnings: Vec::new(),
@@ -81,6 +113,8 @@ pub fn status(
     let manifest = workspace.store.load_manifest(&session)?;
     report.session = Some(workspace.summarize(&manifest));
     report.unfinished = workspace.look_for_unfinished(&session, &mut report.warnings);
+    report.rollback = Some(rollback(workspace, &manifest, report.unfinished.as_ref()));
+    report.resume = Some(resume(workspace, &manifest));
     let Some(current) = manifest.current() else {
         return Ok(report);
     };
@@ -94,6 +128,71 @@ pub fn status(
         report.warnings.push(text);
     }
     Ok(report)
+}
+
+/// Whether a rollback could begin now, by what would stop it at once. Everything else is looked at when it is planned.
+fn rollback(
+    workspace: &Workspace,
+    manifest: &Manifest,
+    unfinished: Option<&Unfinished>,
+) -> Possibility {
+    let repo = &workspace.repo;
+    let Some(current) = manifest.current() else {
+        return Possibility::no("there is no current checkpoint");
+    };
+    if let Some(Unfinished { operation }) = unfinished {
+        return Possibility::no(format!("an operation ({operation}) is not finished"));
+    }
+    if let Some(what) = repo.in_progress() {
+        return Possibility::no(format!("a {what} is in progress"));
+    }
+    if repo.git_dir.join("index.lock").exists() {
+        return Possibility::no("index.lock is there: another git command is running");
+    }
+    let is_usable = |entry: &Entry| entry.commit_hash.is_some() && entry.corrupted_at.is_none();
+    let mut targets = Vec::new();
+    let mut at = Some(current);
+    while let Some(entry) = at {
+        if is_usable(entry) {
+            targets.push(entry);
+        }
+        let parent = entry.parent.as_ref().and_then(|id| manifest.entry(id));
+        at = parent.filter(|parent| parent.seq < entry.seq);
+    }
+    match targets.as_slice() {
+        [] => Possibility::no("no checkpoint on the way here has files"),
+        [only] => Possibility::yes(format!("to {}", number_of(manifest, only))),
+        [newest, .., oldest] => Possibility::yes(format!(
+            "to {} checkpoints, from {} back to {}",
+            targets.len(),
+            number_of(manifest, newest),
+            number_of(manifest, oldest)
+        )),
+    }
+}
+
+/// Whether the workflow can be carried on with, by the session's status and its current checkpoint.
+fn resume(workspace: &Workspace, manifest: &Manifest) -> Possibility {
+    if !is_open(manifest.status) {
+        return Possibility::no(format!("the session is {}", manifest.status));
+    }
+    let Some(current) = manifest.current() else {
+        return Possibility::no("there is no checkpoint to go on from");
+    };
+    match workspace.store.load_listed(&manifest.session_id, current) {
+        Err(_) => Possibility::no("the record of the current checkpoint cannot be read"),
+        Ok(record) if !record.recovery.can_resume => {
+            let reason = record.recovery.warnings.first().cloned();
+            Possibility::no(reason.unwrap_or_else(|| "the workflow has come to its end".to_owned()))
+        }
+        Ok(record) => Possibility::yes(
+            record
+                .recovery
+                .resume_from
+                .clone()
+                .unwrap_or_else(|| "nothing is left to do".to_owned()),
+        ),
+    }
 }
 
 fn look_at_repository(workspace: &Workspace) -> Result<Repository, Error> {

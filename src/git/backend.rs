@@ -169,4 +169,7 @@ pub trait Backend: Send + std::marker::Sync {
 
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;
+
+    /// Whether another object's id begins with the same digits.
+    fn is_ambiguous(&self, id: &ObjectId, digits: usize) -> bool;
 }

@@ -1,4 +1,14 @@
-//! Which paths differ between two trees.
+//! What differs between two trees: paths, then renames and copies, line counts, and the commits in between.
+
+pub mod attributes;
+pub mod checkout;
+pub mod commits;
+pub mod lines;
+pub mod measure;
+pub mod pathspec;
+pub mod rename;
+mod similarity;
+pub mod source;
 
 use super::Error;
 use super::tree::{Mode, TreeEntry, decode, entry_order};
@@ -13,6 +23,26 @@ pub struct Changes {
     pub modified: Vec<Vec<u8>>,
     /// Only in the old tree.
     pub deleted: Vec<Vec<u8>>,
+}
+
+/// What a tree holds for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item {
+    /// What it is.
+    pub mode: Mode,
+    /// The object.
+    pub id: ObjectId,
+}
+
+/// A path that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta {
+    /// The path.
+    pub path: Vec<u8>,
+    /// What the old tree holds there.
+    pub old: Option<Item>,
+    /// What the new tree holds there.
+    pub new: Option<Item>,
 }
 
 impl Changes {
@@ -37,6 +67,28 @@ pub fn changes(
     new: Option<ObjectId>,
 ) -> Result<Changes, Error> {
     let mut found = Changes::default();
+    for delta in deltas(format, read, old, new)? {
+        let list = match (delta.old, delta.new) {
+            (None, _) => &mut found.created,
+            (Some(_), Some(_)) => &mut found.modified,
+            (Some(_), None) => &mut found.deleted,
+        };
+        list.push(delta.path);
+    }
+    Ok(found)
+}
+
+/// Compares two trees; none stands for the empty one. Equal subtrees are not read. Paths are in git's order.
+///
+/// # Errors
+/// When a tree cannot be read.
+pub fn deltas(
+    format: ObjectFormat,
+    read: &ReadTree<'_>,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+) -> Result<Vec<Delta>, Error> {
+    let mut found = Vec::new();
     Comparison {
         format,
         read,
@@ -50,7 +102,7 @@ pub fn changes(
 struct Comparison<'a> {
     format: ObjectFormat,
     read: &'a ReadTree<'a>,
-    found: &'a mut Changes,
+    found: &'a mut Vec<Delta>,
     path: Vec<u8>,
 }
 
@@ -77,7 +129,7 @@ impl Comparison<'_> {
                     self.below(x.name, |this| this.trees(Some(x.id), Some(y.id)))?;
                 } else if (x.mode, x.id) != (y.mode, y.id) {
                     self.below(x.name, |this| {
-                        this.found.modified.push(this.path.clone());
+                        this.push(Some(x), Some(y));
                         Ok(())
                     })?;
                 }
@@ -97,14 +149,26 @@ impl Comparison<'_> {
             (Mode::Tree, Side::Old) => this.trees(Some(entry.id), None),
             (Mode::Tree, Side::New) => this.trees(None, Some(entry.id)),
             (_, Side::Old) => {
-                this.found.deleted.push(this.path.clone());
+                this.push(Some(entry), None);
                 Ok(())
             }
             (_, Side::New) => {
-                this.found.created.push(this.path.clone());
+                this.push(None, Some(entry));
                 Ok(())
             }
         })
+    }
+
+    fn push(&mut self, old: Option<TreeEntry<'_>>, new: Option<TreeEntry<'_>>) {
+        let item = |entry: TreeEntry<'_>| Item {
+            mode: entry.mode,
+            id: entry.id,
+        };
+        self.found.push(Delta {
+            path: self.path.clone(),
+            old: old.map(item),
+            new: new.map(item),
+        });
     }
 
     fn below(

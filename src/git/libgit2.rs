@@ -34,6 +34,12 @@ impl Libgit2 {
     }
 }
 
+/// From now on, in this process, objects are not hashed again when they are read: for a program that only shows them.
+/// Their compressed streams still have checksums of their own, and git trusts those too.
+pub fn read_without_hashing() {
+    git2::opts::strict_hash_verification(false);
+}
+
 fn oid(id: &ObjectId) -> Result<git2::Oid, Error> {
     git2::Oid::from_bytes(id.as_bytes()).map_err(|error| Error::git("read an object id", &error))
 }
@@ -256,6 +262,17 @@ impl Backend for Libgit2 {
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
         Some(size as u64)
+    }
+
+    fn is_ambiguous(&self, id: &ObjectId, digits: usize) -> bool {
+        let repo = self.repo();
+        let (Ok(odb), Ok(oid)) = (repo.odb(), oid(id)) else {
+            return false;
+        };
+        match odb.exists_prefix(oid, digits) {
+            Ok(found) => found != oid,
+            Err(error) => error.code() == git2::ErrorCode::Ambiguous,
+        }
     }
 }
 

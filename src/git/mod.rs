@@ -38,6 +38,7 @@ mod pack_entry;
 mod pack_index;
 mod pack_keep;
 mod packed_refs;
+pub mod patch;
 mod pool;
 pub mod reference;
 pub mod repack;
@@ -117,6 +118,12 @@ pub enum Error {
         path: PathBuf,
         /// Why not.
         message: String,
+    },
+    /// A file changed between being looked at and being read.
+    #[error("{} changed while it was compared", path.display())]
+    Moved {
+        /// The file.
+        path: PathBuf,
     },
     /// A content with the SHA-1 of another one.
     #[error("the content is part of a SHA-1 collision attack")]

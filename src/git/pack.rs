@@ -4,7 +4,7 @@
 //! from a running `git gc` by a `.keep` file until a ref holds its objects; loose objects can do none of that. Objects
 //! are stored whole, never as deltas: that is left to [`super::repack`], which merges packs when they pile up.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,9 @@ struct Open {
 #[derive(Default)]
 struct State {
     open: Option<Open>,
+    /// Contents that are only held in memory, while there is room.
+    held: HashMap<ObjectId, Vec<u8>>,
+    room: usize,
     slots: Vec<Slot>,
     seen: HashSet<ObjectId>,
 }
@@ -64,6 +67,28 @@ impl PackWriter {
             dir: None,
             format,
             state: Mutex::default(),
+        }
+    }
+
+    /// Names objects and holds contents in memory, up to so many bytes in all.
+    #[must_use]
+    pub fn in_memory(format: ObjectFormat, room: usize) -> Self {
+        let writer = Self::nowhere(format);
+        writer.state().room = room;
+        writer
+    }
+
+    /// A content that is held in memory.
+    #[must_use]
+    pub fn held(&self, id: &ObjectId) -> Option<Vec<u8>> {
+        self.state().held.get(id).cloned()
+    }
+
+    fn hold(&self, kind: Kind, id: ObjectId, bytes: &[u8]) {
+        let mut state = self.state();
+        if kind == Kind::Blob && bytes.len() <= state.room && !state.held.contains_key(&id) {
+            state.room -= bytes.len();
+            state.held.insert(id, bytes.to_vec());
         }
     }
 
@@ -116,7 +141,11 @@ impl PackWriter {
     /// # Errors
     /// When the pack cannot be written.
     pub fn add_named(&self, kind: Kind, id: ObjectId, bytes: &[u8]) -> Result<(), Error> {
-        if self.dir.is_none() || self.contains(&id) {
+        if self.dir.is_none() {
+            self.hold(kind, id, bytes);
+            return Ok(());
+        }
+        if self.contains(&id) {
             return Ok(());
         }
         let entry = compress(kind, bytes, Effort::Quick);

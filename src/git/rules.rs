@@ -360,7 +360,7 @@ pub(super) fn as_path(bytes: &[u8]) -> &Path {
 }
 
 /// Gives gitoxide objects from the backend, for ignore files that a sparse checkout keeps off the disk.
-struct Finder(std::sync::Arc<dyn Backend>);
+pub(super) struct Finder(pub(super) std::sync::Arc<dyn Backend>);
 
 impl gix_object::Find for Finder {
     fn try_find<'a>(

@@ -29,7 +29,12 @@ pub enum Objects {
     Check,
     /// It is only named: nothing at all is written, so that a repository that may not be written can be looked at.
     Name,
+    /// As [`Objects::Name`], and as much of it as there is room for stays in memory, to be compared.
+    Hold,
 }
+
+/// How many bytes of new content a scan holds in memory at most.
+const ROOM: usize = 64 << 20;
 
 /// What a scan is given.
 pub struct ScanOptions<'a> {
@@ -80,7 +85,7 @@ impl Scan {
         let clock = match options.objects {
             Objects::Keep | Objects::Check => file_system_clock(options.scratch)?,
             // Nothing is remembered of such a scan, so nothing has to be older than it.
-            Objects::Name => i64::MAX,
+            Objects::Name | Objects::Hold => i64::MAX,
         };
         let format = repo.backend.format();
         let index_stamp = index::stamp(&repo.git_dir)?;
@@ -109,6 +114,7 @@ impl Scan {
         let pack = match options.objects {
             Objects::Keep => PackWriter::new(&repo.pack_dir(), format),
             Objects::Check | Objects::Name => PackWriter::nowhere(format),
+            Objects::Hold => PackWriter::in_memory(format, ROOM),
         };
         let above = Above {
             reread: cached

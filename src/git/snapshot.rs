@@ -154,6 +154,18 @@ impl Snapshot {
         )
     }
 
+    /// The work tree; none when there is nothing in it.
+    #[must_use]
+    pub fn root(&self) -> Option<ObjectId> {
+        self.scan.root.tree
+    }
+
+    /// New content that the scan holds in memory.
+    #[must_use]
+    pub fn held(&self, id: &ObjectId) -> Option<Vec<u8>> {
+        self.scan.pack.held(id)
+    }
+
     /// Writes the sidecar and the checkpoint commit into the pack. `holds` are commits that the sidecar keeps from being
     /// collected.
     ///

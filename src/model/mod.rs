@@ -18,6 +18,7 @@ pub mod format;
 pub mod ids;
 pub mod journal;
 pub mod json;
+pub mod json_diff;
 mod lower_hex;
 pub mod manifest;
 pub mod object_id;

@@ -13,8 +13,10 @@ use crate::model::{CheckpointId, Entry, Manifest};
 pub struct Row {
     /// What is in each column.
     pub cells: Vec<Cell>,
-    /// The place of the row's checkpoint in the manifest's list; none for a row that only draws a branch.
+    /// The place of the row's checkpoint in the list; none for a row that only draws a branch.
     pub entry: Option<usize>,
+    /// Of a row that only draws a branch, the place of the checkpoint that it leads to.
+    pub branch: Option<usize>,
 }
 
 /// What a row shows in one column.
@@ -36,10 +38,10 @@ pub enum Cell {
     Turn,
 }
 
-/// Lays out the checkpoints of a session.
+/// Lays out some checkpoints of a session, oldest first. A line goes over those that are not listed.
 #[must_use]
-pub fn rows(manifest: &Manifest) -> Vec<Row> {
-    let tree = Tree::of(manifest);
+pub fn rows(manifest: &Manifest, listed: &[&Entry]) -> Vec<Row> {
+    let tree = Tree::of(manifest, listed);
     let mut layout = Layout::new(tree.parents.len());
     for node in 0..tree.parents.len() {
         layout.draw(&tree, node);
@@ -56,15 +58,33 @@ struct Tree {
 }
 
 impl Tree {
-    fn of(manifest: &Manifest) -> Self {
-        let entries = manifest.checkpoints();
+    fn of(manifest: &Manifest, entries: &[&Entry]) -> Self {
         let places: HashMap<&CheckpointId, usize> = entries
             .iter()
             .enumerate()
             .map(|(place, entry)| (&entry.id, place))
             .collect();
-        let parent_of = |(place, entry): (usize, &Entry)| {
-            let parent = places.get(entry.parent.as_ref()?).copied();
+        let known: HashMap<&CheckpointId, &Entry> = if entries.len() < manifest.checkpoints().len()
+        {
+            let all = manifest.checkpoints().iter();
+            all.map(|entry| (&entry.id, entry)).collect()
+        } else {
+            HashMap::new()
+        };
+        // The nearest one below that is listed. A parent is older, so the way down ends.
+        let nearest = |from: Option<&CheckpointId>, below: u64| {
+            let (mut at, mut below) = (from, below);
+            loop {
+                let id = at?;
+                if let Some(place) = places.get(id) {
+                    return Some(*place);
+                }
+                let entry = known.get(id).filter(|entry| entry.seq < below)?;
+                (at, below) = (entry.parent.as_ref(), entry.seq);
+            }
+        };
+        let parent_of = |(place, entry): (usize, &&Entry)| {
+            let parent = nearest(entry.parent.as_ref(), entry.seq);
             parent.filter(|parent| *parent < place)
         };
         let parents: Vec<_> = entries.iter().enumerate().map(parent_of).collect();
@@ -76,7 +96,7 @@ impl Tree {
         }
         let mut heirs: Vec<_> = children.iter().map(|all| all.last().copied()).collect();
         let current = manifest.current_checkpoint.as_ref();
-        let mut at = current.and_then(|id| places.get(id).copied());
+        let mut at = nearest(current, u64::MAX);
         while let Some(place) = at {
             at = parents[place];
             if let Some(parent) = at {
@@ -116,23 +136,23 @@ impl Layout {
             (None, Some(parent), Some(home)) if tree.heirs[parent] == Some(node) => {
                 // The line goes on with this node: whatever else branches off it must do so now.
                 for &later in tree.children[parent].iter().filter(|&&child| child > node) {
-                    self.places[later] = Some(self.branch(home));
+                    self.places[later] = Some(self.branch(home, later));
                 }
                 home
             }
-            (None, _, Some(home)) => self.branch(home),
+            (None, _, Some(home)) => self.branch(home, node),
             (None, _, None) => self.free_column(0),
         };
         self.places[node] = Some(column);
         self.columns[column] = true;
         let mut cells = self.lines();
         cells[column] = Cell::Node;
-        self.push(cells, Some(node));
+        self.push(cells, Some(node), None);
         self.columns[column] = !tree.children[node].is_empty();
     }
 
     /// Draws a branch from a column to a free one on its right.
-    fn branch(&mut self, from: usize) -> usize {
+    fn branch(&mut self, from: usize, node: usize) -> usize {
         let to = self.free_column(from + 1);
         let mut cells = self.lines();
         cells[from] = Cell::Fork;
@@ -144,7 +164,7 @@ impl Layout {
         }
         cells[to] = Cell::Turn;
         self.columns[to] = true;
-        self.push(cells, None);
+        self.push(cells, None, Some(node));
         to
     }
 
@@ -161,11 +181,15 @@ impl Layout {
         self.columns.iter().map(line).collect()
     }
 
-    fn push(&mut self, mut cells: Vec<Cell>, entry: Option<usize>) {
+    fn push(&mut self, mut cells: Vec<Cell>, entry: Option<usize>, branch: Option<usize>) {
         while cells.last() == Some(&Cell::Empty) {
             cells.pop();
         }
-        self.rows.push(Row { cells, entry });
+        self.rows.push(Row {
+            cells,
+            entry,
+            branch,
+        });
     }
 }
 
@@ -202,7 +226,35 @@ mod tests {
                 None => format!("{cells}\n"),
             }
         };
-        rows(&manifest).iter().map(line).collect()
+        let all: Vec<&Entry> = manifest.checkpoints().iter().collect();
+        rows(&manifest, &all).iter().map(line).collect()
+    }
+
+    #[test]
+    fn lines_go_over_what_is_not_listed() {
+        let mut manifest = sample::manifest();
+        for step in 1..=4 {
+            sample::append(&mut manifest, step, "s", Trigger::Manual);
+        }
+        let third = manifest.checkpoints()[1].id.clone();
+        manifest.current_checkpoint = Some(third);
+        sample::append(&mut manifest, 5, "s", Trigger::Manual);
+        let listed: Vec<&Entry> = manifest
+            .checkpoints()
+            .iter()
+            .filter(|entry| entry.step != 2 && entry.step != 3)
+            .collect();
+        let rows = rows(&manifest, &listed);
+        let places: Vec<_> = rows.iter().map(|row| (row.entry, row.branch)).collect();
+        assert_eq!(
+            places,
+            [
+                (Some(0), None),
+                (None, Some(1)),
+                (Some(1), None),
+                (Some(2), None)
+            ]
+        );
     }
 
     #[test]

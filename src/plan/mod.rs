@@ -2,5 +2,6 @@
 
 pub mod graph;
 pub mod import;
+pub mod lineage;
 pub mod retention;
 pub mod rollback;

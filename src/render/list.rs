@@ -1,5 +1,7 @@
 //! How checkpoints are listed: as a table, or as a tree.
 
+mod metric;
+
 use std::fmt::Write as _;
 
 use super::Render;
@@ -13,6 +15,8 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::list::ListReport;
 use crate::plan::graph::{Cell, Row};
 
+/// A description in fewer columns than this says nothing.
+const LEGIBLE: usize = 12;
 const NUMBER: Column = Column {
     title: "#",
     roomy: 2,
@@ -43,7 +47,19 @@ const STATUS: Column = Column {
     least: 6,
     rank: 3,
 };
-const DESCRIPTION: Column = Column {
+const TURNS: Column<'_> = Column {
+    title: "Turns",
+    roomy: 0,
+    least: 3,
+    rank: 4,
+};
+const METRIC: Column<'_> = Column {
+    title: "",
+    roomy: 0,
+    least: 6,
+    rank: 4,
+};
+const DESCRIPTION: Column<'_> = Column {
     title: "Description",
     roomy: 0,
     least: 4,
@@ -70,14 +86,25 @@ impl Render for ListReport {
         match &self.graph {
             Some(rows) => out.push_str(&graph(rows, &self.checkpoints, style)),
             None if self.checkpoints.is_empty() => {}
-            None => out.push_str(&listing(&self.checkpoints, style)),
+            None => out.push_str(&listing(self, style)),
         }
-        let list = match (&self.graph, self.checkpoints.is_empty()) {
-            (_, true) => "cp-create",
-            (Some(_), _) => "cp-list",
-            (None, _) => "cp-list --graph",
+        if let Some(name) = &self.metric {
+            let values = self.checkpoints.iter();
+            let values: Vec<_> = values
+                .map(|checkpoint| checkpoint.metric.as_ref())
+                .collect();
+            out.push_str(&metric::trend(name, &values, style));
+        }
+        let list = match &self.graph {
+            Some(_) => "cp-list",
+            None => "cp-list --graph",
         };
-        out.push_str(&commands(&["cp-show N", list, "status"], style));
+        let names: &[&str] = if self.checkpoints.is_empty() {
+            &["cp-create", "status"]
+        } else {
+            &["rollback N", "cp-show N", "cp-diff N", list]
+        };
+        out.push_str(&commands(names, style));
         out
     }
 
@@ -86,7 +113,13 @@ impl Render for ListReport {
         let mut notes: Vec<Note> = warnings
             .chain(note::unfinished(self.unfinished.as_ref()))
             .collect();
-        if self.checkpoints.is_empty() {
+        if self.filtered > 0 {
+            let all = self.filtered + self.checkpoints.len();
+            notes.push(Note::info(format!(
+                "{} of {all} checkpoints are listed",
+                self.checkpoints.len()
+            )));
+        } else if self.checkpoints.is_empty() {
             notes.push(Note::info(
                 "No checkpoints yet. Make one: go-team cp-create",
             ));
@@ -126,13 +159,20 @@ pub(super) fn status(checkpoint: &Checkpoint, wording: Wording, style: &Style) -
     (role, text.trim_end().to_owned())
 }
 
-fn listing(checkpoints: &[Checkpoint], style: &Style) -> String {
-    let verbose = style.verbosity == Verbosity::Verbose;
+fn listing(report: &ListReport, style: &Style) -> String {
+    let checkpoints = &report.checkpoints;
     let mut columns = vec![NUMBER, STEP, ID, TIMESTAMP, STATUS];
-    if verbose {
-        columns.push(DESCRIPTION);
+    let has_turns = checkpoints
+        .iter()
+        .any(|checkpoint| checkpoint.turn_count.is_some());
+    if has_turns {
+        columns.push(TURNS);
     }
-    let rows: Vec<_> = checkpoints
+    let title = report.metric.as_deref().map(escape);
+    if let Some(title) = &title {
+        columns.push(Column { title, ..METRIC });
+    }
+    let mut rows: Vec<_> = checkpoints
         .iter()
         .map(|checkpoint| {
             let entry = &checkpoint.entry;
@@ -144,26 +184,51 @@ fn listing(checkpoints: &[Checkpoint], style: &Style) -> String {
                 table::Cell::plain(seconds(entry.timestamp)),
                 table::Cell::with(role, status),
             ];
-            if verbose {
-                cells.push(table::Cell::plain(describe(checkpoint)));
+            if has_turns {
+                let turns = checkpoint.turn_count.map(|turns| turns.to_string());
+                cells.push(table::Cell::plain(turns.unwrap_or_default()));
+            }
+            if report.metric.is_some() {
+                let value = checkpoint.metric.as_ref().map(metric::text);
+                cells.push(table::Cell::plain(value.unwrap_or_default()));
             }
             cells
         })
         .collect();
+    let is_described = |checkpoint: &Checkpoint| !describe(checkpoint).is_empty();
+    let has_room = table::full_width(&columns, &rows) + LEGIBLE + 3 <= style.width;
+    let wants =
+        style.verbosity == Verbosity::Verbose || (has_room && checkpoints.iter().any(is_described));
+    if wants {
+        columns.push(DESCRIPTION);
+        for (cells, checkpoint) in rows.iter_mut().zip(checkpoints) {
+            cells.push(table::Cell::plain(describe(checkpoint)));
+        }
+    }
     table(&columns, &rows, style)
 }
 
-/// The description, with the agents' turns where they were counted.
+/// The description, or why there is none.
 fn describe(checkpoint: &Checkpoint) -> String {
     if checkpoint.record_error.is_some() {
         return "(the record cannot be read)".to_owned();
     }
-    let mut text = escape(checkpoint.description.as_deref().unwrap_or_default());
-    if let Some(turns) = checkpoint.turn_count {
-        let gap = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{gap}({turns} turns)");
-    }
-    text
+    escape(checkpoint.description.as_deref().unwrap_or_default())
+}
+
+/// What a line of the tree says after the status.
+fn remark(checkpoint: &Checkpoint) -> String {
+    let turns = checkpoint
+        .turn_count
+        .map(|turns| format!("({turns} turns)"));
+    let value = checkpoint.metric.as_ref().map(metric::text);
+    let parts = [
+        value.unwrap_or_default(),
+        describe(checkpoint),
+        turns.unwrap_or_default(),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
 }
 
 fn graph(rows: &[Row], checkpoints: &[Checkpoint], style: &Style) -> String {
@@ -175,15 +240,18 @@ fn graph(rows: &[Row], checkpoints: &[Checkpoint], style: &Style) -> String {
             line.push_str(cell_text(*cell, checkpoint, style.charset));
         }
         let Some(checkpoint) = checkpoint else {
-            out.push_str(line.trim_end());
-            out.push('\n');
+            let branch = row.branch.and_then(|place| checkpoints.get(place));
+            let rollback = branch.and_then(|branch| branch.entry.invalidated_by.as_ref());
+            let rollback = rollback.map_or(String::new(), |id| format!(" {id}"));
+            let text = format!("{}{rollback}", line.trim_end());
+            let _ = writeln!(out, "{}", style.cut(&text, style.width));
             continue;
         };
         let entry = &checkpoint.entry;
         let (role, status) = status(checkpoint, Wording::Short, style);
         let label = format!("{} {}", checkpoint.number, escape(&entry.name));
         let rest = format!(" {}  {}", entry.id, seconds(entry.timestamp));
-        let described = describe(checkpoint);
+        let described = remark(checkpoint);
         let described = if described.is_empty() {
             described
         } else {

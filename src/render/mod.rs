@@ -8,6 +8,7 @@
 )]
 
 mod create;
+mod diff;
 mod error;
 pub mod escape;
 mod export;
@@ -30,6 +31,7 @@ pub mod time;
 use serde::Serialize;
 
 pub use create::CreateView;
+pub use diff::patch_text;
 pub use error::ErrorView;
 pub use note::{Level, Note};
 pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};

@@ -1,5 +1,7 @@
 //! How one checkpoint is shown.
 
+mod contents;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -14,7 +16,7 @@ use super::note::{self, Note};
 use super::style::{Mark, Role, Style, Verbosity};
 use super::time::seconds;
 use crate::engine::show::{Check, Outcome, Relative, ShowReport, Subject};
-use crate::model::{GitSnapshot, Record, State};
+use crate::model::{GitSnapshot, Record, RollbackRecord, State};
 
 /// How many paths of each kind are shown unless everything is asked for.
 const SHOWN: usize = 10;
@@ -36,8 +38,23 @@ impl Render for ShowReport {
             &format!("{} (seq {})", self.checkpoint.number, entry.seq),
         );
         line("Status:", &style.paint(role, &status));
-        if let Some(rollback) = &entry.invalidated_by {
-            line("", &format!("left behind by {rollback}"));
+        match (&self.lineage.invalidated_by, &entry.invalidated_by) {
+            (Some(rollback), _) => {
+                line(
+                    "",
+                    &format!("left behind by {}", describe_rollback(rollback)),
+                );
+            }
+            (None, Some(rollback)) => line("", &format!("left behind by {rollback}")),
+            (None, None) => {}
+        }
+        if let Some(rollback) = &self.lineage.safety_of {
+            let undone = match rollback.undone_at {
+                Some(at) => format!(", undone {}", seconds(at)),
+                None => String::new(),
+            };
+            let text = describe_rollback(rollback);
+            line("", &format!("taken for {text}{undone}"));
         }
         if let Some(at) = entry.corrupted_at {
             line("", &format!("found to be corrupt {}", seconds(at)));
@@ -66,8 +83,11 @@ impl Render for ShowReport {
         for (nth, child) in self.lineage.children.iter().enumerate() {
             line(if nth == 0 { "Children:" } else { "" }, &relative(child));
         }
+        for rollback in &self.lineage.rollbacks {
+            line("Gone back to:", &describe_rollback(rollback));
+        }
         if let Some(record) = &self.record {
-            show_record(record, style, &mut out);
+            self.show_record(record, style, &mut out);
         }
         self.show_validation(style, &mut out);
         self.show_git_commands(style, &mut out);
@@ -82,6 +102,24 @@ impl Render for ShowReport {
     }
 }
 
+/// `rb-… (2025-12-28 23:00:00, from step 5 back to step 2: why)`.
+fn describe_rollback(rollback: &RollbackRecord) -> String {
+    let from = match rollback.from_step {
+        Some(step) => format!("from step {step} "),
+        None => String::new(),
+    };
+    let reason = match rollback.reason.as_str() {
+        "" => String::new(),
+        reason => format!(": {}", escape(reason)),
+    };
+    format!(
+        "{} ({}, {from}back to step {}{reason})",
+        rollback.id,
+        seconds(rollback.timestamp),
+        rollback.to_step
+    )
+}
+
 fn relative(relative: &Relative) -> String {
     format!("{} ({})", relative.id, relative.number)
 }
@@ -90,35 +128,37 @@ fn heading(out: &mut String, style: &Style, text: &str) {
     let _ = writeln!(out, "{}", style.paint(Role::Title, text));
 }
 
-fn show_record(record: &Record, style: &Style, out: &mut String) {
-    heading(out, style, "State");
-    show_state(&record.state, out);
-    if style.verbosity == Verbosity::Verbose {
-        let text = json::pretty(&record.state);
-        for line in escape_lines(&text).lines() {
-            let _ = writeln!(out, "  {line}");
+impl ShowReport {
+    fn show_record(&self, record: &Record, style: &Style, out: &mut String) {
+        heading(out, style, "State");
+        show_state(&record.state, out);
+        if style.verbosity == Verbosity::Verbose {
+            let text = json::pretty(&record.state);
+            for line in escape_lines(&text).lines() {
+                let _ = writeln!(out, "  {line}");
+            }
         }
-    }
-    heading(out, style, "Outputs");
-    if record.outputs.is_empty() {
-        out.push_str("  none\n");
-    }
-    for (name, value) in &record.outputs {
-        let text = format!("  {}: {}", escape(name), brief(value, style));
-        let _ = writeln!(out, "{}", style.cut(&text, style.width));
-    }
-    heading(out, style, "Files");
-    show_files(record, style, out);
-    show_git(&record.git, style, out);
-    heading(out, style, "Resume");
-    let recovery = &record.recovery;
-    let from = recovery
-        .resume_from
-        .as_deref()
-        .map_or("nothing is left to do".to_owned(), escape);
-    let _ = writeln!(out, "  {from}");
-    for warning in &recovery.warnings {
-        let _ = writeln!(out, "  {}", escape(warning));
+        heading(out, style, "Outputs");
+        if record.outputs.is_empty() {
+            out.push_str("  none\n");
+        }
+        for (name, value) in &record.outputs {
+            let text = format!("  {}: {}", escape(name), brief(value, style));
+            let _ = writeln!(out, "{}", style.cut(&text, style.width));
+        }
+        heading(out, style, "Files");
+        self.show_files(record, style, out);
+        show_git(&record.git, style, out);
+        heading(out, style, "Resume");
+        let recovery = &record.recovery;
+        let from = recovery
+            .resume_from
+            .as_deref()
+            .map_or("nothing is left to do".to_owned(), escape);
+        let _ = writeln!(out, "  {from}");
+        for warning in &recovery.warnings {
+            let _ = writeln!(out, "  {}", escape(warning));
+        }
     }
 }
 
@@ -191,47 +231,54 @@ fn brief(value: &Value, style: &Style) -> String {
     }
 }
 
-fn show_files(record: &Record, style: &Style, out: &mut String) {
-    let files = &record.files;
-    if !record.git.enabled {
-        out.push_str("  not captured\n");
-        return;
-    }
-    let since = record.parent.as_ref().map_or("HEAD", |_| "the parent");
-    if total(files.totals) == 0 {
-        let _ = writeln!(out, "  nothing changed since {since}");
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "  {} changed since {since} ({})",
-        total(files.totals),
-        counts(files.totals)
-    );
-    for (role, sign, paths, count) in [
-        (Role::Good, '+', &files.created, files.totals.created),
-        (Role::Warning, '~', &files.modified, files.totals.modified),
-        (Role::Bad, '-', &files.deleted, files.totals.deleted),
-    ] {
-        let shown = match style.verbosity {
-            Verbosity::Verbose => paths.len(),
-            _ => paths.len().min(SHOWN),
-        };
-        for path in &paths[..shown] {
-            let _ = writeln!(
-                out,
-                "  {}",
-                style.paint(role, &format!("{sign} {}", escape(path)))
-            );
-        }
-        let more = count.saturating_sub(shown as u64);
-        if more > 0 {
-            let _ = writeln!(out, "  {sign} {more} more");
-        }
-    }
-}
-
 impl ShowReport {
+    fn show_files(&self, record: &Record, style: &Style, out: &mut String) {
+        let files = &record.files;
+        if !record.git.enabled {
+            out.push_str("  not captured\n");
+            return;
+        }
+        let since = record.parent.as_ref().map_or("HEAD", |_| "the parent");
+        if total(files.totals) == 0 {
+            let _ = writeln!(out, "  nothing changed since {since}");
+            return;
+        }
+        let _ = writeln!(
+            out,
+            "  {} changed since {since} ({})",
+            total(files.totals),
+            counts(files.totals)
+        );
+        for (role, sign, paths, count) in [
+            (Role::Good, '+', &files.created, files.totals.created),
+            (Role::Warning, '~', &files.modified, files.totals.modified),
+            (Role::Bad, '-', &files.deleted, files.totals.deleted),
+        ] {
+            let shown = match style.verbosity {
+                Verbosity::Verbose => paths.len(),
+                _ => paths.len().min(SHOWN),
+            };
+            for path in &paths[..shown] {
+                let _ = writeln!(
+                    out,
+                    "  {}",
+                    style.paint(role, &format!("{sign} {}{}", escape(path), self.size(path)))
+                );
+            }
+            let more = count.saturating_sub(shown as u64);
+            if more > 0 {
+                let _ = writeln!(out, "  {sign} {more} more");
+            }
+        }
+    }
+
+    /// ` (12 bytes)`, where it is known.
+    fn size(&self, path: &str) -> String {
+        let file = self.sizes.iter().find(|file| file.path == path);
+        let size = file.and_then(|file| file.size);
+        size.map_or(String::new(), |size| format!(" ({size} bytes)"))
+    }
+
     fn show_validation(&self, style: &Style, out: &mut String) {
         heading(out, style, "Validation");
         for Check { check, outcome } in &self.validation {

@@ -10,7 +10,7 @@ use super::list::{Wording, status};
 use super::note::{self, Note};
 use super::style::{Role, Style, Verbosity};
 use super::time::seconds;
-use crate::engine::status::StatusReport;
+use crate::engine::status::{Possibility, StatusReport};
 
 impl Render for StatusReport {
     fn text(&self, style: &Style) -> String {
@@ -66,10 +66,28 @@ impl Render for StatusReport {
         if style.verbosity == Verbosity::Verbose {
             self.list_changes(style, &mut out);
         }
-        out.push_str(&commands(
-            &["cp-create", "cp-list", "cp-show current"],
-            style,
-        ));
+        for (name, possibility) in [("Rollback:", &self.rollback), ("Resume:", &self.resume)] {
+            let Some(Possibility { possible, detail }) = possibility else {
+                continue;
+            };
+            let (role, word) = if *possible {
+                (Role::Good, "possible")
+            } else {
+                (Role::Warning, "not now")
+            };
+            let word = style.paint(role, word);
+            let _ = writeln!(out, "{name:<13}{word}: {}", escape(detail));
+        }
+        let has_changed = self
+            .files
+            .as_ref()
+            .is_some_and(|files| total(files.totals) > 0);
+        let names: &[&str] = match (has_changed, &self.unfinished) {
+            (_, Some(_)) => &["doctor", "cp-list", "cp-show current"],
+            (true, None) => &["cp-diff current", "cp-create", "cp-list"],
+            (false, None) => &["cp-list", "cp-show current", "rollback N"],
+        };
+        out.push_str(&commands(names, style));
         out
     }
 

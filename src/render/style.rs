@@ -132,6 +132,15 @@ impl Style {
         }
     }
 
+    /// What stands between what was and what is.
+    #[must_use]
+    pub const fn to(&self) -> &'static str {
+        match self.charset {
+            Charset::Unicode => "→",
+            Charset::Ascii => "->",
+        }
+    }
+
     /// Cuts text to a number of columns; what was cut off is marked.
     #[must_use]
     pub fn cut(&self, text: &str, width: usize) -> String {

@@ -6,9 +6,9 @@ use super::style::{Charset, Role, Style};
 
 /// A column.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct Column<'t> {
     /// Its heading.
-    pub title: &'static str,
+    pub title: &'t str,
     /// As wide as this even if less would do.
     pub roomy: usize,
     /// Not narrower than this.
@@ -73,7 +73,7 @@ const ASCII: Lines = Lines {
 
 /// Draws a table.
 #[must_use]
-pub fn table(columns: &[Column], rows: &[Vec<Cell>], style: &Style) -> String {
+pub fn table(columns: &[Column<'_>], rows: &[Vec<Cell>], style: &Style) -> String {
     let lines = match style.charset {
         Charset::Unicode => &UNICODE,
         Charset::Ascii => &ASCII,
@@ -113,14 +113,29 @@ pub fn table(columns: &[Column], rows: &[Vec<Cell>], style: &Style) -> String {
     out
 }
 
-/// How wide each column is: first as it would like, then those of low rank give way until all fits.
-fn widths(columns: &[Column], rows: &[Vec<Cell>], room: usize) -> Vec<usize> {
+/// How wide a table would like to be.
+#[must_use]
+pub fn full_width(columns: &[Column<'_>], rows: &[Vec<Cell>]) -> usize {
+    let needed = needed(columns, rows);
+    let wanted = needed.iter().zip(columns);
+    let wanted = wanted.map(|(needed, column)| column.roomy.max(*needed));
+    wanted.sum::<usize>() + 3 * columns.len() + 1
+}
+
+/// How wide the content of each column is.
+fn needed(columns: &[Column<'_>], rows: &[Vec<Cell>]) -> Vec<usize> {
     let mut needed: Vec<usize> = columns.iter().map(|column| column.title.width()).collect();
     for cells in rows {
         for (needed, cell) in needed.iter_mut().zip(cells) {
             *needed = (*needed).max(cell.text.width());
         }
     }
+    needed
+}
+
+/// How wide each column is: first as it would like, then those of low rank give way until all fits.
+fn widths(columns: &[Column<'_>], rows: &[Vec<Cell>], room: usize) -> Vec<usize> {
+    let needed = needed(columns, rows);
     let borders = 3 * columns.len() + 1;
     let room = room.saturating_sub(borders);
     let mut widths: Vec<usize> = needed

@@ -245,8 +245,10 @@ fn what_is_left_out_is_said() {
     Progress:    step 2, next is step 3
     Checkpoint:  cp-02-checkpoint-20251228-210200 (checkpoint, 2025-12-28 21:02:00)
     Files:       nothing changed since
+    Rollback:    possible: to 2 checkpoints, from 2 back to 1
+    Resume:      possible: step 3
     Commands:
-      go-team cp-create   go-team cp-list   go-team cp-show current
+      go-team cp-list   go-team cp-show current   go-team rollback N
     --- stderr
     warning: a checkpoint would skip big.bin: larger than capture.max_file_mb
     warning: a checkpoint would skip empty: a nested repository without a commit
@@ -299,7 +301,7 @@ fn state_and_outputs_come_from_files_and_stdin() {
       spec: docs/spec.md
     Files
       1 changed since HEAD (1 created, 0 modified, 0 deleted)
-      + out/state.json
+      + out/state.json (216 bytes)
     Git
       Branch: main
       HEAD: af432a220c878bc3085aaf52dbe5b4ceb0136180

@@ -23,7 +23,7 @@ fn cp_list_shows_the_table_of_the_design() {
     │ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ← curr  │
     └────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -41,7 +41,7 @@ fn cp_list_shows_the_table_of_the_design() {
     │ 2 │ requirements │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ← curr │ spec agr… │
     └───┴──────────────┴────────────────────────────────────┴─────────────────────┴────────┴───────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -100,6 +100,7 @@ fn cp_list_shows_the_table_of_the_design() {
         ],
         "created_at": "2025-12-28T21:01:00.000Z",
         "current_checkpoint": "cp-02-requirements-20251228-210300",
+        "filtered": 0,
         "next_step": {
           "name": "architecture",
           "step": 3
@@ -135,7 +136,7 @@ fn cp_list_without_checkpoints() {
     =================================================
     Topic: nothing yet     Workflow: free     Created: 2025-12-28 21:01:00
     Commands:
-      go-team cp-show N   go-team cp-create   go-team status
+      go-team cp-create   go-team status
     --- stderr
     No checkpoints yet. Make one: go-team cp-create
     ---
@@ -203,7 +204,7 @@ fn a_rollback_is_a_branch_of_the_tree() {
     │ 2   │ requirements      │ cp-02-requirements-20251228-210500 │ 2025-12-28 21:05:00 │ ← curr  │
     └─────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -215,12 +216,12 @@ fn a_rollback_is_a_branch_of_the_tree() {
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
     ●  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00  ✓  scaffold
-    ├─╮
+    ├─╮ rb-20251228-230000
     │ ○  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  ✗ inval  spec agreed
     │ ○  3 architecture  cp-03-architecture-20251228-210400  2025-12-28 21:04:00  ✗ inval
     ◉  2 requirements  cp-02-requirements-20251228-210500  2025-12-28 21:05:00  ← curr  second try
     Commands:
-      go-team cp-show N   go-team cp-list   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list
     --- stderr
     ---
     ");
@@ -232,12 +233,12 @@ fn a_rollback_is_a_branch_of_the_tree() {
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
     *  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00  ok  scaffold
-    |-.
+    |-. rb-20251228-230000
     | o  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  x inval  spec agreed
     | o  3 architecture  cp-03-architecture-20251228-210400  2025-12-28 21:04:00  x inval
     @  2 requirements  cp-02-requirements-20251228-210500  2025-12-28 21:05:00  <- curr  second try
     Commands:
-      go-team cp-show N   go-team cp-list   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list
     --- stderr
     ---
     ");
@@ -264,8 +265,8 @@ fn a_rollback_is_a_branch_of_the_tree() {
       none
     Files
       2 changed since the parent (1 created, 1 modified, 0 deleted)
-      + docs/spec.md
-      ~ main.go
+      + docs/spec.md (7 bytes)
+      ~ main.go (29 bytes)
     Git
       Branch: main
       HEAD: af432a220c878bc3085aaf52dbe5b4ceb0136180
@@ -286,4 +287,97 @@ fn a_rollback_is_a_branch_of_the_tree() {
     --- stderr
     ---
     ");
+}
+
+#[test]
+fn filters_metrics_and_columns() {
+    let repo = TestRepo::with_commit();
+    repo.ok(&["start", "auth system", "--workflow", "go-team"]);
+    std::fs::write(
+        repo.path("go-team.toml"),
+        "[capture]\nconversation = \"talk.jsonl\"\n",
+    )
+    .unwrap();
+    for (step, trigger, coverage) in [
+        ("1", "manual", "40"),
+        ("2", "step_complete", "62.5"),
+        ("2", "manual", "55"),
+        ("3", "step_complete", "90"),
+    ] {
+        let talk = "{\"from\":\"coder\"}\n".repeat(step.parse().unwrap());
+        repo.write("talk.jsonl", talk);
+        let metric = format!("test_coverage={coverage}");
+        repo.ok(&[
+            "cp-create",
+            "--step",
+            step,
+            "--trigger",
+            trigger,
+            "--metric",
+            &metric,
+            "done",
+        ]);
+    }
+    assert_snapshot!(repo.run_env(&[("COLUMNS", "140")], &["cp-list", "--metric", "test_coverage"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINTS - Session: auth-system-504f
+    =================================================
+    Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    ┌─────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┬───────┬───────────────┬─────────────┐
+    │ #   │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │ Turns │ test_coverage │ Description │
+    ├─────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┼───────┼───────────────┼─────────────┤
+    │ 1   │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ ✓       │ 1     │ 40            │ done        │
+    │ 2.1 │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ✓       │ 2     │ 62.5          │ done        │
+    │ 2   │ requirements      │ cp-02-requirements-20251228-210400 │ 2025-12-28 21:04:00 │ ✓       │ 2     │ 55            │ done        │
+    │ 3   │ architecture      │ cp-03-architecture-20251228-210500 │ 2025-12-28 21:05:00 │ ← curr  │ 3     │ 90            │ done        │
+    └─────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┴───────┴───────────────┴─────────────┘
+    test_coverage: ▁▄▃█ 40 → 90 (+50)
+    Commands:
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
+    --- stderr
+    ---
+    ");
+    assert_snapshot!(repo.run(&["cp-list", "--trigger", "step_complete", "--graph", "--metric", "metrics.test_coverage"]), @r"
+    exit: 0
+    --- stdout
+    =================================================
+    CHECKPOINTS - Session: auth-system-504f
+    =================================================
+    Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    ●  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  ✓  62.5 done (2 turns)
+    ◉  3 architecture  cp-03-architecture-20251228-210500  2025-12-28 21:05:00  ← curr  90 done (3 turn…
+    metrics.test_coverage: ▁█ 62.5 → 90 (+27.5)
+    Commands:
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list
+    --- stderr
+    2 of 4 checkpoints are listed
+    ---
+    ");
+    let ids = |args: &[&str]| -> Vec<String> {
+        let mut all = vec!["cp-list", "--json"];
+        all.extend(args);
+        let json = repo.ok(&all).json();
+        let listed = json["data"]["checkpoints"].as_array().unwrap().clone();
+        listed
+            .iter()
+            .map(|one| one["number"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&["--step", "2"]), ["2.1", "2"]);
+    assert_eq!(ids(&["--step", "init", "--step", "3"]), ["1", "3"]);
+    assert_eq!(ids(&["--since", "2025-12-28T21:04:00Z"]), ["2", "3"]);
+    assert_eq!(ids(&["--since", "2025-12-29"]), [""; 0]);
+    assert_eq!(ids(&["--trigger", "manual", "--valid"]), ["1", "2"]);
+    roll_back(&repo);
+    assert_eq!(ids(&["--valid"]), ["1"]);
+    assert_snapshot!(repo.run(&["cp-list", "--since", "yesterday"]), @r#"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: --since: "yesterday" is not a time
+    hint: 2025-12-28, 2025-12-28T21:00:00Z, or an age such as 90m, 2h, 3d, 1w
+    ---
+    "#);
 }

@@ -7,6 +7,7 @@
 mod support;
 
 mod create;
+mod diff;
 mod list;
 mod mistakes;
 mod refusals;

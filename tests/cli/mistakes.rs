@@ -162,9 +162,9 @@ fn arguments_that_are_not_understood() {
     --- stdout
     --- stderr
     error: the following required arguments were not provided:
-      <N>
+      <N[:PATH]>
 
-    Usage: go-team cp-show <N>
+    Usage: go-team cp-show <N[:PATH]>
 
     For more information, try '--help'.
     ---

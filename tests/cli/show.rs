@@ -28,8 +28,8 @@ fn cp_show_says_everything() {
       none
     Files
       2 changed since the parent (1 created, 1 modified, 0 deleted)
-      + docs/spec.md
-      ~ main.go
+      + docs/spec.md (7 bytes)
+      ~ main.go (29 bytes)
     Git
       Branch: main
       HEAD: af432a220c878bc3085aaf52dbe5b4ceb0136180
@@ -66,7 +66,10 @@ fn cp_show_says_everything() {
               "number": "2"
             }
           ],
-          "parent": null
+          "invalidated_by": null,
+          "parent": null,
+          "rollbacks": [],
+          "safety_of": null
         },
         "name": "init",
         "number": "1",
@@ -145,6 +148,16 @@ fn cp_show_says_everything() {
           "updated_at": "2025-12-28T21:03:00.000Z",
           "workflow": "go-team"
         },
+        "sizes": [
+          {
+            "id": "06ab7d0f9a35a7d1070711496d6ca1cb892a258f",
+            "kind": "file",
+            "mode": "100644",
+            "path": "main.go",
+            "raw": false,
+            "size": 13
+          }
+        ],
         "step": 1,
         "timestamp": "2025-12-28T21:02:00.000Z",
         "trigger": "manual",
@@ -279,12 +292,12 @@ fn damage_is_shown_and_stops_nothing() {
     │ 2 │ requirements │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ ← curr │ (the rec… │
     └───┴──────────────┴────────────────────────────────────┴─────────────────────┴────────┴───────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     warning: $TMP/work/.git/go-team/sessions/auth-system-504f/cp-02-requirements-20251228-210300.json is damaged: unexpected end at line 1 column 2
     ---
     ");
-    assert_eq!(repo.run(&["cp-list"]).stderr, "");
+    assert!(repo.run(&["cp-list"]).stderr.contains("is damaged"));
     assert_snapshot!(repo.run(&["status"]), @r"
     exit: 0
     --- stdout
@@ -295,10 +308,132 @@ fn damage_is_shown_and_stops_nothing() {
     Progress:    step 2 of 9, next is step 3 - architecture
     Checkpoint:  cp-02-requirements-20251228-210300 (requirements, 2025-12-28 21:03:00)
     Files:       nothing changed since
+    Rollback:    possible: to 2 checkpoints, from 2 back to 1
+    Resume:      not now: the record of the current checkpoint cannot be read
     Commands:
-      go-team cp-create   go-team cp-list   go-team cp-show current
+      go-team cp-list   go-team cp-show current   go-team rollback N
     --- stderr
     warning: $TMP/work/.git/go-team/sessions/auth-system-504f/cp-02-requirements-20251228-210300.json is damaged: unexpected end at line 1 column 2
     ---
     ");
+}
+
+/// A file whose bytes git would give back, one whose bytes it would not, a link, and one that is no text.
+fn with_contents() -> TestRepo {
+    let repo = TestRepo::with_commit();
+    repo.write(".gitattributes", "*.crlf text eol=crlf\n*.txt text\n");
+    repo.write("back.crlf", "a\r\nb\r\n");
+    repo.write("mixed.txt", "a\r\nb\n");
+    repo.write("dir/data.bin", b"\0\xff\x01");
+    std::os::unix::fs::symlink("back.crlf", repo.path("link")).unwrap();
+    repo.ok(&["cp-create", "--metric", "test_coverage=50"]);
+    repo
+}
+
+#[test]
+fn one_file_comes_back_byte_for_byte() {
+    let repo = with_contents();
+    // What the attributes say now does not matter.
+    repo.write(".gitattributes", "");
+    let bytes = |path: &str| {
+        let output = repo.go_team().args(["cp-show", path]).output().unwrap();
+        assert!(output.status.success(), "{path}: {output:?}");
+        output.stdout
+    };
+    assert_eq!(bytes("1:back.crlf"), b"a\r\nb\r\n");
+    assert_eq!(bytes("1:mixed.txt"), b"a\r\nb\n");
+    assert_eq!(bytes("current:dir/data.bin"), b"\0\xff\x01");
+    assert_eq!(bytes("1:link"), b"back.crlf");
+    assert_eq!(bytes("1:README.md"), b"hello\n");
+    assert_snapshot!(repo.run(&["cp-show", "1:mixed.txt", "--json"]).pretty(), @r#"
+    {
+      "command": "cp-show",
+      "data": {
+        "bytes": 5,
+        "content": "a\r\nb\n",
+        "encoding": "utf-8",
+        "file": {
+          "id": "422c2b7ab3b3c668038da977e4e93a5fc623169c",
+          "kind": "file",
+          "mode": "100644",
+          "path": "mixed.txt",
+          "raw": true,
+          "size": 5
+        },
+        "id": "cp-01-checkpoint-20251228-210100",
+        "number": "1",
+        "session_id": "main-cf97"
+      },
+      "ok": true,
+      "schema_version": 1
+    }
+    "#);
+    let json = repo.ok(&["cp-show", "1:dir/data.bin", "--json"]).json();
+    assert_eq!(json["data"]["encoding"], "hex");
+    assert_eq!(json["data"]["content"], "00ff01");
+    assert_snapshot!(repo.run(&["cp-show", "1:dir"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: dir is a directory in checkpoint cp-01-checkpoint-20251228-210100
+    hint: go-team cp-show cp-01-checkpoint-20251228-210100 --tree lists its files
+    hint: paths begin at the root of the work tree
+    ---
+    ");
+    assert_snapshot!(repo.run(&["cp-show", "1:no/such"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: checkpoint cp-01-checkpoint-20251228-210100 has no file no/such
+    hint: go-team cp-show cp-01-checkpoint-20251228-210100 --tree lists its files
+    hint: paths begin at the root of the work tree
+    ---
+    ");
+    repo.ok(&["cp-create", "--no-git"]);
+    assert_snapshot!(repo.run(&["cp-show", "2:README.md"]), @r"
+    exit: 4
+    --- stdout
+    --- stderr
+    error: checkpoint cp-02-checkpoint-20251228-211100 was made without files
+    hint: go-team cp-show cp-02-checkpoint-20251228-211100 shows what it has
+    ---
+    ");
+}
+
+#[test]
+fn a_step_with_a_colon_in_its_name_is_still_found() {
+    let repo = TestRepo::with_commit();
+    repo.ok(&["cp-create", "--name", "a:b"]);
+    assert!(
+        repo.ok(&["cp-show", "a:b"])
+            .stdout
+            .contains("CHECKPOINT - cp-01-a-b-")
+    );
+    assert_eq!(repo.ok(&["cp-show", "1:README.md"]).stdout, "hello\n");
+}
+
+#[test]
+fn the_files_and_the_state_are_listed() {
+    let repo = with_contents();
+    assert_snapshot!(repo.run(&["cp-show", "1", "--tree"]), @r"
+    exit: 0
+    --- stdout
+    100644 32 .gitattributes
+    100644  6 README.md
+    100644  4 back.crlf
+    100644  3 dir/data.bin
+    120000  9 link
+    100644  5 mixed.txt  (exact bytes kept)
+    --- stderr
+    6 files, 59 bytes in cp-01-checkpoint-20251228-210100
+    ---
+    ");
+    let json = repo.ok(&["cp-show", "1", "--tree", "--json"]).json();
+    assert_eq!(json["data"]["files"].as_array().unwrap().len(), 6);
+    assert_eq!(json["data"]["files"][5]["raw"], true);
+    let state = repo.ok(&["cp-show", "1", "--state"]).stdout;
+    let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["metrics"]["test_coverage"], 50);
+    let json = repo.ok(&["cp-show", "1", "--state", "--json"]).json();
+    assert_eq!(json["data"]["state"], state);
 }

@@ -32,8 +32,10 @@ fn status_says_where_one_is() {
     Progress:    step 2 of 9, next is step 3 - architecture
     Checkpoint:  cp-02-requirements-20251228-210300 (requirements, 2025-12-28 21:03:00)
     Files:       3 changed since (1 created, 1 modified, 1 deleted)
+    Rollback:    possible: to 2 checkpoints, from 2 back to 1
+    Resume:      possible: step 3
     Commands:
-      go-team cp-create   go-team cp-list   go-team cp-show current
+      go-team cp-diff current   go-team cp-create   go-team cp-list
     --- stderr
     ---
     ");
@@ -50,8 +52,10 @@ fn status_says_where_one_is() {
                  + new.go
                  ~ main.go
                  - docs/spec.md
+    Rollback:    possible: to 2 checkpoints, from 2 back to 1
+    Resume:      possible: step 3
     Commands:
-      go-team cp-create   go-team cp-list   go-team cp-show current
+      go-team cp-diff current   go-team cp-create   go-team cp-list
     --- stderr
     ---
     ");
@@ -100,6 +104,14 @@ fn status_says_where_one_is() {
           "storage": "$TMP/work/.git/go-team",
           "work_tree": "$TMP/work"
         },
+        "resume": {
+          "detail": "step 3",
+          "possible": true
+        },
+        "rollback": {
+          "detail": "to 2 checkpoints, from 2 back to 1",
+          "possible": true
+        },
         "session": {
           "active_here": true,
           "checkpoint_count": 2,
@@ -142,6 +154,8 @@ fn status_says_where_one_is() {
     Progress:    step 2 of 9, next is step 3 - architecture
     Checkpoint:  cp-02-requirements-20251228-210300 (requirements, 2025-12-28 21:03:00)
     Files:       3 changed since (1 created, 1 modified, 1 deleted)
+    Rollback:    not now: a merge is in progress
+    Resume:      possible: step 3
     --- stderr
     ---
     ");

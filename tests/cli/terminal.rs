@@ -102,8 +102,10 @@ fn a_branch_name_is_hostile_too() {
     Progress:    step 1, next is step 2
     Checkpoint:  cp-01-checkpoint-20251228-210100 (checkpoint, 2025-12-28 21:01:00)
     Files:       nothing changed since
+    Rollback:    possible: to 1
+    Resume:      possible: step 2
     Commands:
-      go-team cp-create   go-team cp-list   go-team cp-show current
+      go-team cp-list   go-team cp-show current   go-team rollback N
     --- stderr
     ---
     ");
@@ -133,9 +135,10 @@ fn width_follows_the_terminal() {
     │ 3 │ arc… │ cp-03-architecture-20… │ 2025-12-28… │ ← curr │
     └───┴──────┴────────────────────────┴─────────────┴────────┘
     Commands:
+      go-team rollback N
       go-team cp-show N
+      go-team cp-diff N
       go-team cp-list --graph
-      go-team status
     --- stderr
     ---
     ");
@@ -154,9 +157,10 @@ fn width_follows_the_terminal() {
     │ 3 │ arc… │ cp-03-architec… │ 2025-12-28… │ ← curr │ a d… │
     └───┴──────┴─────────────────┴─────────────┴────────┴──────┘
     Commands:
+      go-team rollback N
       go-team cp-show N
+      go-team cp-diff N
       go-team cp-list --graph
-      go-team status
     --- stderr
     ---
     ");
@@ -171,7 +175,10 @@ fn width_follows_the_terminal() {
     ●  2 requirements  cp-02-requirements-20251228-210300  2025…
     ◉  3 architecture  cp-03-architecture-20251228-210400  2025…
     Commands:
-      go-team cp-show N   go-team cp-list   go-team status
+      go-team rollback N
+      go-team cp-show N
+      go-team cp-diff N
+      go-team cp-list
     --- stderr
     ---
     ");
@@ -190,7 +197,7 @@ fn width_follows_the_terminal() {
     │ 3  │ architecture      │ cp-03-architecture-20251228-210400 │ 2025-12-28 21:04:00 │ ← curr  │ a description that is long enough to need some room on a line │
     └────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┴───────────────────────────────────────────────────────────────┘
     Commands:
-      go-team cp-show N   go-team cp-list --graph   go-team status
+      go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph
     --- stderr
     ---
     ");
@@ -205,7 +212,9 @@ fn width_follows_the_terminal() {
 #[test]
 fn colours_only_where_they_are_wanted() {
     let repo = TestRepo::with_checkpoints();
-    assert_snapshot!(repo.run(&["cp-list", "--color", "always"]).stdout.escape_debug(), @r"=================================================\n\u{1b}[1mCHECKPOINTS - Session: auth-system-504f\u{1b}[0m\n=================================================\nTopic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00\n┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐\n│ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │\n├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤\n│ 1  │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ \u{1b}[32m✓\u{1b}[0m       │\n│ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ \u{1b}[1m\u{1b}[36m← curr\u{1b}[0m  │\n└────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘\nCommands:\n  go-team cp-show N   go-team cp-list --graph   go-team status\n");
+    assert_snapshot!(repo.run(&["cp-list", "--color", "always"]).stdout.escape_debug(), @r"
+    =================================================\n\u{1b}[1mCHECKPOINTS - Session: auth-system-504f\u{1b}[0m\n=================================================\nTopic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00\n┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐\n│ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │\n├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤\n│ 1  │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ \u{1b}[32m✓\u{1b}[0m       │\n│ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ \u{1b}[1m\u{1b}[36m← curr\u{1b}[0m  │\n└────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘\nCommands:\n  go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph\n
+    ");
     let has_codes = |variables: &[(&str, &str)], args: &[&str]| {
         repo.run_env(variables, args).stdout.contains('\u{1b}')
     };
@@ -250,7 +259,9 @@ fn help_names_what_there_is() {
       session-info  Show everything about a session
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]
       cp-list       List the checkpoints of a session [alias: checkpoints]
-      cp-show       Show everything about one checkpoint
+      cp-show       Show everything about one checkpoint, or one of its files
+      cp-diff       Show what happened between two checkpoints, or between one and the work tree as it
+                    is now
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
       help          Print this message or the help of the given subcommand(s)
@@ -385,4 +396,64 @@ fn help_names_what_there_is() {
     --- stderr
     ---
     ");
+}
+
+/// Runs a command line of the shell at a terminal of its own.
+fn at_terminal(repo: &TestRepo, line: &str, variables: &[(&str, &str)]) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_go-team");
+    let mut command = std::process::Command::new("script");
+    command
+        .args(["-qec", &format!("{program} {line}"), "/dev/null"])
+        .current_dir(repo.root())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("HOME", repo.home())
+        .env("TERM", "xterm")
+        .env_remove("PAGER")
+        .env_remove("LESS")
+        .env_remove("GO_TEAM_PAGER")
+        .envs(variables.iter().copied())
+        .stdin(std::process::Stdio::null());
+    // Where there is no such program, there is no terminal to be had.
+    let output = command.output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).replace('\r', ""))
+}
+
+#[test]
+fn a_terminal_gets_a_pager_and_harmless_patches() {
+    let repo = TestRepo::with_checkpoints();
+    repo.write("main.go", "package \u{1b}[2Jmain\n");
+    repo.ok(&["cp-create", "--step", "3"]);
+    let page = |line: &str, variables: &[(&str, &str)]| at_terminal(&repo, line, variables);
+    let marked = [("GO_TEAM_PAGER", "sed s/^/PAGED:/"), ("PAGER", "false")];
+    let Some(paged) = page("cp-diff 2 3 --patch", &marked) else {
+        return;
+    };
+    assert!(
+        paged.contains("PAGED:\u{1b}[1mdiff --git a/main.go b/main.go\u{1b}[0m\n"),
+        "{paged}"
+    );
+    assert!(
+        paged.contains("PAGED:\u{1b}[32m+package \\x1b[2Jmain\u{1b}[0m\n"),
+        "{paged}"
+    );
+    let other = page("cp-diff 2 3", &[("PAGER", "sed s/^/OTHER:/")]).unwrap();
+    assert!(other.contains("OTHER:"), "{other}");
+    for (line, variables) in [
+        ("cp-diff 2 3 --patch --no-pager", &marked[..]),
+        ("cp-diff 2 3 --patch", &[("GO_TEAM_PAGER", "")]),
+        ("cp-diff 2 3 --patch", &[("GO_TEAM_PAGER", "cat")]),
+        (
+            "cp-diff 2 3 --patch",
+            &[("GO_TEAM_PAGER", "no-such-program-at-all 2>/dev/null")],
+        ),
+    ] {
+        let plain = page(line, variables).unwrap();
+        assert!(!plain.contains("PAGED:"), "{plain}");
+        assert!(
+            plain.contains("diff --git a/main.go b/main.go"),
+            "{line}: {plain}"
+        );
+    }
+    let json = page("cp-diff 2 3 --json", &marked).unwrap();
+    assert!(json.starts_with("{\"schema_version\""), "{json}");
 }
