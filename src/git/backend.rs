@@ -123,6 +123,12 @@ pub trait Backend: Send + std::marker::Sync {
         objects: &[(ObjectId, Option<&[u8]>)],
     ) -> Result<String, Error>;
 
+    /// Another handle on the same repository: for another thread, or to see packs that came since this one was opened.
+    ///
+    /// # Errors
+    /// When the repository cannot be opened again.
+    fn reopen(&self) -> Result<Box<dyn Backend>, Error>;
+
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;
 }

@@ -217,6 +217,13 @@ impl Backend for Libgit2 {
         Ok(format!("pack-{name}"))
     }
 
+    fn reopen(&self) -> Result<Box<dyn Backend>, Error> {
+        let git_dir = self.repo().path().to_owned();
+        let repo = git2::Repository::open(git_dir)
+            .map_err(|error| Error::git("open the repository again", &error))?;
+        Ok(Box::new(Self::new(repo, self.scratch.clone())))
+    }
+
     fn size(&self, id: &ObjectId) -> Option<u64> {
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;

@@ -34,6 +34,7 @@ mod pack_entry;
 mod pack_index;
 mod packed_refs;
 mod pool;
+pub mod reachable;
 pub mod repack;
 pub mod rules;
 pub mod scan;
@@ -46,6 +47,7 @@ pub mod timings;
 pub mod tree;
 mod trees;
 mod twins;
+pub mod verify;
 pub mod walk;
 mod wildmatch;
 

@@ -178,7 +178,7 @@ fn merge(repo: &Repo, dir: &Path, names: &[String]) -> Result<String, Error> {
 }
 
 /// The ids in a pack index of version 2.
-fn list_index(repo: &Repo, index: &[u8]) -> Option<Vec<ObjectId>> {
+pub(super) fn list_index(repo: &Repo, index: &[u8]) -> Option<Vec<ObjectId>> {
     let body = index.strip_prefix(b"\xfftOc\0\0\0\x02")?;
     let count = u32::from_be_bytes(body.get(255 * 4..256 * 4)?.try_into().ok()?) as usize;
     let length = repo.backend.format().len();
