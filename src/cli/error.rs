@@ -136,6 +136,11 @@ impl From<Error> for Failure {
                 .hint("go-team cp-create changes it by making a checkpoint"),
             Error::LinkedState { .. } => fail("linked-state", Exit::Failure)
                 .hint("change that file, or unset state.file in the configuration"),
+            Error::Needed { .. } => fail("checkpoint-needed", Exit::Failure)
+                .hint("a new checkpoint becomes the current one: go-team cp-create"),
+            Error::CannotRebuild { checkpoint, .. } => fail("cannot-rebuild", Exit::Failure)
+                .hint("if a clone or a backup has its objects, bring them back and run the command again")
+                .hint(format!("go-team cp-delete {checkpoint} removes what is left of it")),
             Error::Append(_) => fail("manifest", Exit::Failure).hint("go-team session-info"),
         }
     }
@@ -207,6 +212,10 @@ fn work_tree_of(git_dir: &Path) -> &Path {
     }
 }
 
+/// What to do about a damaged or missing file of go-team's own.
+const REBUILD: &str =
+    "go-team cp-validate says what is damaged, go-team cp-rebuild --all rebuilds it";
+
 fn of_store(error: &store::Error, message: String) -> Failure {
     let fail = |kind| Failure::new(kind, Exit::Failure, message.clone());
     match error {
@@ -220,7 +229,7 @@ fn of_store(error: &store::Error, message: String) -> Failure {
         {
             let session = path.parent().and_then(Path::file_name).unwrap_or_default();
             fail("manifest-damaged")
-                .hint("the checkpoints are not in it: their records, commits and refs are intact")
+                .hint("the checkpoints are not in it: go-team cp-rebuild --all makes it anew from their refs")
                 .hint(format!(
                     "git for-each-ref refs/go-team/{}/ lists them",
                     session.to_string_lossy()
@@ -230,14 +239,15 @@ fn of_store(error: &store::Error, message: String) -> Failure {
             if path.file_name().is_some_and(|name| name == "state.json") =>
         {
             fail("state-damaged")
+                .hint("go-team cp-rebuild --all takes it from the current checkpoint; the damaged file is kept")
                 .hint("go-team cp-show current --json has the state of the last checkpoint")
         }
         store::Error::Damaged { .. }
         | store::Error::TooLarge { .. }
         | store::Error::Misplaced { .. }
         | store::Error::Replaced { .. }
-        | store::Error::BadName { .. } => fail("file-damaged"),
-        store::Error::Missing { .. } => fail("file-missing"),
+        | store::Error::BadName { .. } => fail("file-damaged").hint(REBUILD),
+        store::Error::Missing { .. } => fail("file-missing").hint(REBUILD),
         store::Error::Exists { .. } => fail("file-exists"),
         store::Error::Io(error) => of_io(&error.source, message),
     }

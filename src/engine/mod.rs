@@ -5,6 +5,8 @@
 pub mod checkpoint;
 pub mod clock;
 pub mod create;
+pub mod delete;
+pub mod doctor;
 pub mod error;
 pub mod failure;
 mod inputs;
@@ -12,6 +14,7 @@ pub mod list;
 mod live;
 pub mod open;
 mod publish;
+pub mod rebuild;
 pub mod recover;
 mod retention;
 pub mod session;
@@ -23,8 +26,10 @@ pub mod state;
 pub mod status;
 pub mod summary;
 mod tidy;
+pub mod validate;
 pub mod workspace;
 
+pub use crate::git::verify::deep::Tally;
 pub use crate::git::walk::Progress;
 pub use clock::Clock;
 pub use error::Error;

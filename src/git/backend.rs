@@ -91,6 +91,12 @@ pub trait Backend: Send + std::marker::Sync {
     /// When it exists, or cannot be written.
     fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error>;
 
+    /// Makes a ref of go-team's own point at `id`, whatever it is now, damaged included.
+    ///
+    /// # Errors
+    /// When it is not below `refs/go-team/`, or cannot be written.
+    fn put_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error>;
+
     /// Deletes a ref that must point at `expected`; a missing one is fine.
     ///
     /// # Errors

@@ -102,38 +102,16 @@ impl Backend for Libgit2 {
                 name: name.to_owned(),
             });
         }
-        let place = self.common_dir.join(name);
-        fs::create_dir_all(&self.scratch).at("create directory", &self.scratch)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".tmp-ref-")
-            .tempfile_in(&self.scratch)
-            .at("create temporary file in", &self.scratch)?;
-        file.write_all(format!("{id}\n").as_bytes())
-            .at("write", file.path())?;
-        set_readable(&file)?;
-        if sync == Sync::Durable {
-            file.as_file().sync_all().at("sync", file.path())?;
+        self.place_reference(name, id, sync, Placing::New)
+    }
+
+    fn put_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
+        if !name.starts_with("refs/go-team/") || name.contains("..") {
+            return Err(Error::RefMoved {
+                name: name.to_owned(),
+            });
         }
-        let dir = place.parent().expect("a ref lies in a directory");
-        // A running `git pack-refs` may remove the directory while it is empty.
-        for attempt in 1.. {
-            create_dirs(&self.common_dir, dir, sync)?;
-            let placed = file.persist_noclobber(&place);
-            let Err(failed) = placed else { break };
-            match failed.error.kind() {
-                std::io::ErrorKind::NotFound if attempt < ATTEMPTS => file = failed.file,
-                std::io::ErrorKind::AlreadyExists => {
-                    return Err(Error::RefExists {
-                        name: name.to_owned(),
-                    });
-                }
-                _ => return Err(failed.error).at("create", &place),
-            }
-        }
-        if sync == Sync::Durable {
-            super::sync_dir(dir)?;
-        }
-        Ok(())
+        self.place_reference(name, id, sync, Placing::Over)
     }
 
     /// Done here and not by libgit2, whose lock would stay behind when the process is killed.
@@ -228,6 +206,62 @@ impl Backend for Libgit2 {
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
         Some(size as u64)
+    }
+}
+
+/// What happens to a ref of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placing {
+    /// There must be none.
+    New,
+    /// It goes.
+    Over,
+}
+
+impl Libgit2 {
+    /// Writes a ref beside its place and puts it there.
+    fn place_reference(
+        &self,
+        name: &str,
+        id: ObjectId,
+        sync: Sync,
+        placing: Placing,
+    ) -> Result<(), Error> {
+        let place = self.common_dir.join(name);
+        fs::create_dir_all(&self.scratch).at("create directory", &self.scratch)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".tmp-ref-")
+            .tempfile_in(&self.scratch)
+            .at("create temporary file in", &self.scratch)?;
+        file.write_all(format!("{id}\n").as_bytes())
+            .at("write", file.path())?;
+        set_readable(&file)?;
+        if sync == Sync::Durable {
+            file.as_file().sync_all().at("sync", file.path())?;
+        }
+        let dir = place.parent().expect("a ref lies in a directory");
+        // A running `git pack-refs` may remove the directory while it is empty.
+        for attempt in 1.. {
+            create_dirs(&self.common_dir, dir, sync)?;
+            let placed = match placing {
+                Placing::New => file.persist_noclobber(&place),
+                Placing::Over => file.persist(&place),
+            };
+            let Err(failed) = placed else { break };
+            match failed.error.kind() {
+                std::io::ErrorKind::NotFound if attempt < ATTEMPTS => file = failed.file,
+                std::io::ErrorKind::AlreadyExists => {
+                    return Err(Error::RefExists {
+                        name: name.to_owned(),
+                    });
+                }
+                _ => return Err(failed.error).at("create", &place),
+            }
+        }
+        if sync == Sync::Durable {
+            super::sync_dir(dir)?;
+        }
+        Ok(())
     }
 }
 

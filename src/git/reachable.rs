@@ -82,12 +82,14 @@ pub struct Census {
 }
 
 /// Handles on a repository, one for each thread that asks.
-pub(super) struct Handles<'a> {
+pub struct Handles<'a> {
     origin: &'a dyn Backend,
     idle: Mutex<Vec<Box<dyn Backend>>>,
 }
 
 impl<'a> Handles<'a> {
+    /// For one repository.
+    #[must_use]
     pub fn new(repo: &'a Repo) -> Self {
         Self {
             origin: &*repo.backend,
@@ -96,6 +98,9 @@ impl<'a> Handles<'a> {
     }
 
     /// Lends a handle for the time of one call.
+    ///
+    /// # Errors
+    /// When the repository cannot be opened again.
     pub fn lend<T>(&self, work: impl FnOnce(&dyn Backend) -> T) -> Result<T, Error> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();

@@ -18,6 +18,8 @@ use super::timestamp;
 pub enum Journal {
     /// A checkpoint is being published.
     Create(CreateJournal),
+    /// Checkpoints are being deleted.
+    Delete(DeleteJournal),
 }
 
 /// What it takes to finish or to clear away a checkpoint that is being published.
@@ -39,12 +41,27 @@ pub struct CreateJournal {
     pub started_at: DateTime<Utc>,
 }
 
+/// What it takes to finish deleting checkpoints: those that the manifest does not list any more lose their files and
+/// refs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteJournal {
+    /// The session they belong to.
+    pub session: SessionId,
+    /// The checkpoints.
+    pub checkpoints: Vec<CheckpointId>,
+    /// When deleting began.
+    #[serde(with = "timestamp")]
+    pub started_at: DateTime<Utc>,
+}
+
 impl Journal {
     /// The operation's name, as the file has it.
     #[must_use]
     pub const fn op(&self) -> &'static str {
         match self {
             Self::Create(_) => "create",
+            Self::Delete(_) => "delete",
         }
     }
 
@@ -53,6 +70,7 @@ impl Journal {
     pub const fn session(&self) -> &SessionId {
         match self {
             Self::Create(create) => &create.session,
+            Self::Delete(delete) => &delete.session,
         }
     }
 
@@ -61,6 +79,7 @@ impl Journal {
     pub fn to_file_bytes(&self) -> Vec<u8> {
         let body = match self {
             Self::Create(create) => serde_json::to_value(create),
+            Self::Delete(delete) => serde_json::to_value(delete),
         };
         let mut object = Map::new();
         object.insert("op".to_owned(), self.op().into());
@@ -78,6 +97,7 @@ impl Journal {
         let mut object = format::parse_versioned(bytes, Limits::RECORD)?;
         match object.remove("op") {
             Some(Value::String(op)) if op == "create" => format::shaped(object).map(Self::Create),
+            Some(Value::String(op)) if op == "delete" => format::shaped(object).map(Self::Delete),
             Some(Value::String(op)) => Err(FormatError::UnknownOp { op }),
             _ => Err(FormatError::Shape {
                 reason: "missing field `op`".to_owned(),
@@ -102,7 +122,12 @@ mod tests {
 
     #[test]
     fn round_trips() {
-        for journal in [journal(None), journal(Some("pack-1234"))] {
+        let delete = Journal::Delete(DeleteJournal {
+            session: SessionId::parse("auth-1f3c").unwrap(),
+            checkpoints: vec![CheckpointId::parse("cp-01-init-20251228-210000").unwrap()],
+            started_at: timestamp::parse("2025-12-28T21:00:00.000Z").unwrap(),
+        });
+        for journal in [journal(None), journal(Some("pack-1234")), delete] {
             assert_eq!(
                 Journal::from_file_bytes(&journal.to_file_bytes()),
                 Ok(journal)

@@ -5,6 +5,7 @@
 //! the order that crash safety asks for; the directory is then synced once ([`Store::sync_session`]). Writers hold the
 //! [`lock`]; readers need none, because every file changes by a rename.
 
+mod aside;
 mod current;
 pub mod durable;
 pub mod errors;
