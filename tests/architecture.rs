@@ -21,10 +21,11 @@ const USES: [(&str, &[&str]); 8] = [
 const FUNNEL: &str = "src/cli/error.rs";
 
 /// What `render` may name of `git` and `plan`: types of reports, nothing that does anything.
-const REPORT_TYPES: [&str; 3] = [
+const REPORT_TYPES: [&str; 4] = [
     "git::sidecar::{NestedPath, SkippedPath}",
     "git::skip",
     "plan::graph::",
+    "plan::rebuild::Proof",
 ];
 
 /// The longest file, tests apart; most should be near 150 lines.

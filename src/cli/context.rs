@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 
+use super::confirm::{Answer, confirm};
 use super::error::{Exit, Failure};
 use super::global::GlobalArgs;
 use super::output::Output;
 use super::progress;
 use crate::engine::open::{OpenOptions, WideWorkTree, open};
-use crate::engine::{Clock, Error, Progress, Workspace};
+use crate::engine::{Clock, Error, Progress, Tally, Workspace};
 use crate::model::SessionId;
 use crate::render::Render;
 use crate::render::style::Verbosity;
@@ -28,6 +29,8 @@ pub(super) struct Context {
     output: Output,
     wide: WideWorkTree,
     clock: Clock,
+    /// Whether somebody may be asked.
+    asks: bool,
 }
 
 impl Context {
@@ -48,6 +51,7 @@ impl Context {
             output,
             wide,
             clock: clock()?,
+            asks: !global.no_input && !global.json,
         })
     }
 
@@ -66,6 +70,30 @@ impl Context {
     /// Prints a report.
     pub(super) fn answer(&self, report: &impl Render) -> Result<(), Failure> {
         self.output.answer(report)
+    }
+
+    /// Prints what a check found, and fails with its exit code.
+    pub(super) fn answer_invalid(
+        &self,
+        report: &impl Render,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        self.output.verdict(report, &failure)?;
+        Err(failure.said())
+    }
+
+    /// Reads or hashes objects, with a bar on a terminal.
+    pub(super) fn watch_objects<T>(&self, work: impl FnOnce(&Tally) -> T) -> T {
+        progress::watch_objects(&self.output, work)
+    }
+
+    /// Asks for the word `yes`.
+    pub(super) fn confirm(&self, prompt: &str) -> Answer {
+        if self.asks {
+            confirm(prompt)
+        } else {
+            Answer::NoTerminal
+        }
     }
 
     /// Whether the answer is JSON.

@@ -64,6 +64,8 @@ pub struct Failure {
     pub view: ErrorView,
     /// The exit code.
     pub exit: Exit,
+    /// Whether the answer has said it already.
+    pub(super) is_said: bool,
 }
 
 impl Failure {
@@ -74,7 +76,19 @@ impl Failure {
             message: message.into(),
             hints: Vec::new(),
         };
-        Self { view, exit }
+        let is_said = false;
+        Self {
+            view,
+            exit,
+            is_said,
+        }
+    }
+
+    /// The answer has said all of it: only the exit code is left.
+    #[must_use]
+    pub(super) fn said(mut self) -> Self {
+        self.is_said = true;
+        self
     }
 
     /// Says what to do next.
@@ -137,7 +151,7 @@ impl From<Error> for Failure {
             Error::LinkedState { .. } => fail("linked-state", Exit::Failure)
                 .hint("change that file, or unset state.file in the configuration"),
             Error::Needed { .. } => fail("checkpoint-needed", Exit::Failure)
-                .hint("a new checkpoint becomes the current one: go-team cp-create"),
+                .hint("another one becomes the current one with the next go-team cp-create; undo needs others after the next rollback"),
             Error::CannotRebuild { checkpoint, .. } => fail("cannot-rebuild", Exit::Failure)
                 .hint("if a clone or a backup has its objects, bring them back and run the command again")
                 .hint(format!("go-team cp-delete {checkpoint} removes what is left of it")),

@@ -8,14 +8,18 @@
     reason = "comments on arguments are the help that users read, where a backtick is noise"
 )]
 
+mod confirm;
 mod context;
 mod create;
+mod delete;
+mod doctor;
 mod error;
 mod global;
 mod input;
 mod list;
 mod output;
 mod progress;
+mod rebuild;
 mod session_info;
 mod sessions;
 mod show;
@@ -23,6 +27,7 @@ mod start;
 mod state;
 mod status;
 mod usage;
+mod validate;
 
 use std::ffi::OsString;
 
@@ -55,8 +60,15 @@ enum Command {
     List(list::ListArgs),
     #[command(name = "cp-show")]
     Show(show::ShowArgs),
+    #[command(name = "cp-validate")]
+    Validate(validate::ValidateArgs),
+    #[command(name = "cp-rebuild")]
+    Rebuild(rebuild::RebuildArgs),
+    #[command(name = "cp-delete")]
+    Delete(delete::DeleteArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
 }
 
 impl Command {
@@ -69,6 +81,10 @@ impl Command {
             Self::Create(_) => "cp-create",
             Self::List(_) => "cp-list",
             Self::Show(_) => "cp-show",
+            Self::Validate(_) => "cp-validate",
+            Self::Rebuild(_) => "cp-rebuild",
+            Self::Delete(_) => "cp-delete",
+            Self::Doctor(_) => "doctor",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -82,6 +98,10 @@ impl Command {
             Self::Create(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Show(args) => args.run(context),
+            Self::Validate(args) => args.run(context),
+            Self::Rebuild(args) => args.run(context),
+            Self::Delete(args) => args.run(context),
+            Self::Doctor(doctor::DoctorArgs {}) => doctor::DoctorArgs::run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }
@@ -101,7 +121,9 @@ pub fn run(args: &[OsString]) -> Exit {
     match result {
         Ok(()) => Exit::Ok,
         Err(failure) => {
-            output.failure(&failure);
+            if !failure.is_said {
+                output.failure(&failure);
+            }
             failure.exit
         }
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::recover::Recovered;
 use super::retention::protected;
 use super::{Error, Workspace};
+use crate::git::snapshot::reference_of;
 use crate::model::journal::DeleteJournal;
 use crate::model::selector::Numbers;
 use crate::model::{CheckpointId, Journal, Manifest, Selector, SessionId};
@@ -82,11 +83,13 @@ pub fn delete(workspace: &Workspace, planned: &DeleteReport) -> Result<DeleteRep
     if ids.is_empty() {
         return Ok(report);
     }
-    workspace.store.write_journal(&Journal::Delete(DeleteJournal {
-        session: session.clone(),
-        checkpoints: ids.clone(),
-        started_at: workspace.clock.now(),
-    }))?;
+    workspace
+        .store
+        .write_journal(&Journal::Delete(DeleteJournal {
+            session: session.clone(),
+            checkpoints: ids.clone(),
+            started_at: workspace.clock.now(),
+        }))?;
     let mut changed = manifest;
     changed.prune(&ids.iter().cloned().collect());
     changed.updated_at = changed.updated_at.max(workspace.clock.now());
@@ -108,8 +111,14 @@ fn finish(
     plan: &DeletePlan,
     warnings: &mut Vec<String>,
 ) {
+    let backend = &workspace.repo.backend;
     for entry in &plan.goes {
-        // By what the ref points at, not by what the manifest says: a damaged one goes as well.
+        // A ref that cannot be read is made readable first: what points nowhere cannot be taken away otherwise.
+        let name = reference_of(session, &entry.id);
+        if let (Err(_), Some(commit)) = (backend.reference(&name), entry.commit_hash) {
+            let _ = backend.put_reference(&name, commit, workspace.sync());
+        }
+        // By what the ref points at, not by what the manifest says: one that points elsewhere goes as well.
         if let Err(error) = workspace.remove_checkpoint(session, &entry.id, None) {
             warnings.push(format!("could not remove {}: {error}", entry.id));
         }
@@ -120,7 +129,10 @@ fn finish(
     });
     let counted = count_in_state(workspace, manifest);
     let synced = workspace.store.sync_session(session);
-    for error in [pointed, counted, synced].into_iter().filter_map(Result::err) {
+    for error in [pointed, counted, synced]
+        .into_iter()
+        .filter_map(Result::err)
+    {
         warnings.push(error.to_string());
     }
     if warnings.is_empty()
@@ -135,7 +147,9 @@ fn count_in_state(workspace: &Workspace, manifest: &Manifest) -> Result<(), stor
     let Some(mut state) = workspace.store.load_state(&manifest.session_id)? else {
         return Ok(());
     };
-    let at = manifest.newest().map_or(manifest.created_at, |newest| newest.timestamp);
+    let at = manifest
+        .newest()
+        .map_or(manifest.created_at, |newest| newest.timestamp);
     let count = manifest.checkpoints().len();
     state.maintain_checkpoint(manifest.current_checkpoint.as_ref(), count, at);
     let staged = workspace.store.stage_state(&manifest.session_id, &state)?;

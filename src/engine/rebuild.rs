@@ -78,7 +78,9 @@ impl RebuildReport {
     /// Whether nothing is wrong any more; leftovers that cost nothing do not count.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.findings.iter().all(|finding| finding.severity == Severity::Notice)
+        self.findings
+            .iter()
+            .all(|finding| finding.severity == Severity::Notice)
     }
 
     /// Whether anything was changed.
@@ -143,7 +145,9 @@ fn find_session(workspace: &Workspace, wanted: Option<&SessionId>) -> Result<Ses
         found => return found,
     };
     let pointed = workspace.store.load_current(&workspace.worktree)?;
-    let lost = wanted.cloned().or(pointed.map(|current| current.session_id));
+    let lost = wanted
+        .cloned()
+        .or(pointed.map(|current| current.session_id));
     let has_refs = |session: &SessionId| -> Result<bool, Error> {
         let prefix = format!("refs/go-team/{session}/");
         Ok(!workspace.repo.backend.references(&prefix)?.is_empty())
@@ -227,11 +231,16 @@ fn rebuild_one(
     let mut manifest = workspace.store.load_manifest(&session)?;
     let entry = selector.resolve(&manifest)?.clone();
     let records = rebuilt.records.into_iter();
-    let chosen: Vec<_> = records.filter(|(record, _)| record.id == entry.id).collect();
+    let chosen: Vec<_> = records
+        .filter(|(record, _)| record.id == entry.id)
+        .collect();
     let Some((record, proof)) = chosen.first() else {
         let reference = reference_of(&session, &entry.id);
         let known = rebuilt.losses.into_iter().find_map(|loss| match loss {
-            Loss::NotACheckpoint { reference: of, reason } if of == reference => Some(reason),
+            Loss::NotACheckpoint {
+                reference: of,
+                reason,
+            } if of == reference => Some(reason),
             Loss::Conflict { checkpoint, reason } if checkpoint == entry.id => Some(reason),
             _ => None,
         });
@@ -267,7 +276,12 @@ fn restore_record(
         }
         _ => {}
     }
-    set_aside(workspace, session, &store.layout().record(session, &record.id), report)?;
+    set_aside(
+        workspace,
+        session,
+        &store.layout().record(session, &record.id),
+        report,
+    )?;
     let staged = store.stage_record(record)?;
     staged.publish().map_err(store::Error::from)?;
     store.sync_session(session)?;
@@ -287,7 +301,10 @@ fn restore_refs(
     for (record, _) in records {
         if let Some(commit) = record.git.commit_hash {
             let name = reference_of(&record.session_id, &record.id);
-            if !backend.reference(&name).is_ok_and(|found| found == Some(commit)) {
+            if !backend
+                .reference(&name)
+                .is_ok_and(|found| found == Some(commit))
+            {
                 lost.push((name, commit));
             }
         }
@@ -346,7 +363,10 @@ fn restore_state(
 
 fn state_of(workspace: &Workspace, manifest: &Manifest) -> Option<crate::model::State> {
     let entry = manifest.current().or(manifest.newest())?;
-    let record = workspace.store.load_listed(&manifest.session_id, entry).ok()?;
+    let record = workspace
+        .store
+        .load_listed(&manifest.session_id, entry)
+        .ok()?;
     Some(record.state.clone())
 }
 
@@ -360,7 +380,10 @@ fn check_again(
     report: &mut RebuildReport,
 ) -> Result<(), Error> {
     let manifest = workspace.store.load_manifest(session)?;
-    let was_marked = manifest.checkpoints().iter().any(|entry| entry.corrupted_at.is_some());
+    let was_marked = manifest
+        .checkpoints()
+        .iter()
+        .any(|entry| entry.corrupted_at.is_some());
     let checkpoints = one.map(|id| Selector::parse(id.as_str())).into_iter();
     let checkpoints = checkpoints.collect::<Result<Vec<_>, _>>()?;
     let depth = if was_marked || !checkpoints.is_empty() {

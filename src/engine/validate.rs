@@ -125,7 +125,9 @@ impl ValidateReport {
     /// Whether nothing is wrong; leftovers that cost nothing do not count.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.findings.iter().all(|finding| finding.severity == Severity::Notice)
+        self.findings
+            .iter()
+            .all(|finding| finding.severity == Severity::Notice)
     }
 }
 
@@ -258,19 +260,22 @@ impl Look {
             })
         }));
         let surroundings = surroundings::findings(workspace, manifest, &gathered.references)?;
-        self.findings.extend(surroundings.into_iter().filter(|finding| {
-            let is_about_now = matches!(
-                finding.defect,
-                Defect::Interrupted { .. } | Defect::JournalDamaged { .. }
-            );
-            is_about_now || options.checkpoints.is_empty()
-        }));
+        self.findings
+            .extend(surroundings.into_iter().filter(|finding| {
+                let is_about_now = matches!(
+                    finding.defect,
+                    Defect::Interrupted { .. } | Defect::JournalDamaged { .. }
+                );
+                is_about_now || options.checkpoints.is_empty()
+            }));
         self.facts = facts;
         Ok(())
     }
 
     fn has_corrupt(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Corrupt)
+        self.findings
+            .iter()
+            .any(|finding| finding.severity == Severity::Corrupt)
     }
 
     /// Marks what is corrupt; says which checkpoints were not marked before. The caller holds the lock.
@@ -304,7 +309,9 @@ impl Look {
     pub(super) fn sound_again(&self) -> HashSet<CheckpointId> {
         let found = self.findings.iter();
         let marked = found.filter(|f| matches!(f.defect, Defect::MarkedCorrupt { .. }));
-        marked.filter_map(|finding| finding.checkpoint.clone()).collect()
+        marked
+            .filter_map(|finding| finding.checkpoint.clone())
+            .collect()
     }
 
     fn report(&self, workspace: &Workspace, options: &ValidateOptions) -> ValidateReport {
@@ -339,12 +346,13 @@ impl Look {
             if let Some(facts) = facts.as_ref().filter(|_| self.chosen.contains(&entry.id)) {
                 let failed = failed.get(&entry.id);
                 let current = manifest.current_checkpoint.as_ref() == Some(&entry.id);
-                report.checkpoints.push(verdict(&numbers, entry, facts, failed, current));
+                report
+                    .checkpoints
+                    .push(verdict(&numbers, entry, facts, failed, current));
             }
         }
-        let sound = |entry: &&Entry| {
-            entry.valid && !entry.is_safety() && !failed.contains_key(&entry.id)
-        };
+        let sound =
+            |entry: &&Entry| entry.valid && !entry.is_safety() && !failed.contains_key(&entry.id);
         let last = manifest.checkpoints().iter().rev().find(sound);
         report.last_valid = last.map(|entry| Relative {
             number: numbers.number(entry),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::Error;
 use super::backend::Backend;
 use super::hash::{Kind, hash_object};
 use super::open::Repo;
@@ -18,7 +19,6 @@ use super::rules::{Guard, is_valid_name, name_guard};
 use super::tree::{Mode, TreeEntry, decode, entry_order};
 use super::verify::commit::Links;
 use super::verify::promised;
-use super::Error;
 use crate::model::finding::Flaw;
 use crate::model::object_id::{ObjectFormat, ObjectId};
 use crate::model::path_text::quote_path;
@@ -184,7 +184,8 @@ impl Census {
                             let known = self.objects.get(id).copied();
                             // A commit of both kinds must be looked at as the one that needs more.
                             let is_new = known.is_none_or(|known| {
-                                known.kind() == role.kind() && known != *role
+                                known.kind() == role.kind()
+                                    && known != *role
                                     && *role == Role::Checkpoint
                             });
                             if known.is_some_and(|known| known.kind() != role.kind()) {
@@ -213,7 +214,9 @@ impl Census {
 fn wrong_kind(expected: Kind, found: Option<Role>) -> Flaw {
     Flaw::WrongKind {
         expected: expected.as_str().to_owned(),
-        found: found.map_or("nothing", |role| role.kind().as_str()).to_owned(),
+        found: found
+            .map_or("nothing", |role| role.kind().as_str())
+            .to_owned(),
     }
 }
 

@@ -30,13 +30,7 @@ pub enum Check {
 
 impl Check {
     /// All checks.
-    pub const ALL: [Self; 5] = [
-        Self::File,
-        Self::Hash,
-        Self::Chain,
-        Self::Git,
-        Self::State,
-    ];
+    pub const ALL: [Self; 5] = [Self::File, Self::Hash, Self::Chain, Self::Git, Self::State];
 }
 
 /// What is wrong with an object of the repository.

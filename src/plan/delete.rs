@@ -60,7 +60,11 @@ mod tests {
         for step in 1..=3 {
             sample::append(&mut manifest, step, "x", Trigger::Manual);
         }
-        let ids: Vec<_> = manifest.checkpoints().iter().map(|e| e.id.clone()).collect();
+        let ids: Vec<_> = manifest
+            .checkpoints()
+            .iter()
+            .map(|e| e.id.clone())
+            .collect();
         let mut protected = Protected::default();
         protected.insert(&ids[2], Protection::Current);
         let wanted = [ids[2].clone(), ids[0].clone(), ids[0].clone()];

@@ -202,12 +202,10 @@ pub fn rebuild(evidence: Evidence<'_>) -> Rebuilt {
         }
     }
     manifest.adopt_past(&salvage.pruned, &salvage.next_ordinals);
-    manifest.status = salvage
-        .status
-        .unwrap_or_else(|| {
-            assume(&mut losses, "status", SessionStatus::Active.as_str());
-            SessionStatus::Active
-        });
+    manifest.status = salvage.status.unwrap_or_else(|| {
+        assume(&mut losses, "status", SessionStatus::Active.as_str());
+        SessionStatus::Active
+    });
     if trust == Trust::Unproven && *salvage != Salvage::default() {
         losses.push(Loss::Unproven {
             fields: salvaged_fields(salvage),
@@ -330,9 +328,9 @@ fn choose(
 fn infer_workflow(records: &[(Record, Proof)], own: &[Workflow]) -> Option<String> {
     let fits = |workflow: &&Workflow| {
         !matches!(workflow.flow(), Flow::Open)
-            && records
-                .iter()
-                .all(|(record, _)| workflow.step_name(record.step_number) == Some(&record.step_name))
+            && records.iter().all(|(record, _)| {
+                workflow.step_name(record.step_number) == Some(&record.step_name)
+            })
     };
     let mut fitting = built_in().iter().chain(own).filter(fits);
     let first = fitting.next().filter(|_| !records.is_empty())?;

@@ -117,9 +117,9 @@ pub fn findings(manifest: &Manifest, facts: &[Option<Facts>]) -> Vec<Finding> {
     let gaps = gaps(manifest);
     found.extend(chain(manifest, facts, &differs, &gaps));
     let gaps = gaps.into_iter();
-    found.extend(gaps.map(|(from_seq, to_seq)| {
-        Finding::of_session(Defect::SeqGap { from_seq, to_seq })
-    }));
+    found.extend(
+        gaps.map(|(from_seq, to_seq)| Finding::of_session(Defect::SeqGap { from_seq, to_seq })),
+    );
     if let Some(current) = &manifest.current_checkpoint
         && manifest.current().is_none()
     {
@@ -199,7 +199,11 @@ fn compare(entry: &Entry, said: &Said, committed: &CommitFact, defects: &mut Vec
             ("index_tree", git.index_tree != *staged),
             ("head", git.head != *head),
         ];
-        let fields: Vec<_> = pairs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
+        let fields: Vec<_> = pairs
+            .iter()
+            .filter(|(_, differs)| *differs)
+            .map(|(name, _)| *name)
+            .collect();
         if !fields.is_empty() {
             defects.push(Defect::CommitDiffers { fields });
         }

@@ -8,12 +8,16 @@
 )]
 
 mod create;
+mod delete;
+mod doctor;
 mod error;
 pub mod escape;
 pub mod json;
 mod layout;
 mod list;
 mod note;
+mod rebuild;
+mod remedy;
 mod session_info;
 mod sessions;
 mod show;
@@ -23,12 +27,15 @@ mod status;
 pub mod style;
 pub mod table;
 pub mod time;
+mod validate;
 
 use serde::Serialize;
 
 pub use create::CreateView;
+pub use delete::delete_prompt;
 pub use error::ErrorView;
 pub use note::{Level, Note};
+pub use remedy::commands_for;
 pub use style::Style;
 
 /// A report that can be shown: as JSON by its fields, as text by what is below.

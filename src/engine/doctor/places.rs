@@ -28,11 +28,18 @@ fn look_at_storage(workspace: &Workspace, report: &mut DoctorReport) {
     let area = Area::Storage;
     let root = workspace.store.layout().root();
     if !root.exists() {
-        let text = format!("{} does not exist yet; the first checkpoint makes it", path_text(root));
+        let text = format!(
+            "{} does not exist yet; the first checkpoint makes it",
+            path_text(root)
+        );
         report.add(area, Health::Ok, text);
         return;
     }
-    report.add(area, Health::Ok, format!("go-team's files are in {}", path_text(root)));
+    report.add(
+        area,
+        Health::Ok,
+        format!("go-team's files are in {}", path_text(root)),
+    );
     let places = [
         root.to_owned(),
         workspace.store.layout().sessions(),
@@ -62,7 +69,9 @@ fn look_at_storage(workspace: &Workspace, report: &mut DoctorReport) {
 /// The root and the sessions that others may enter.
 fn exposed(root: &Path) -> Vec<PathBuf> {
     let is_open = |path: &Path| {
-        let mode = path.symlink_metadata().map(|meta| meta.permissions().mode());
+        let mode = path
+            .symlink_metadata()
+            .map(|meta| meta.permissions().mode());
         mode.is_ok_and(|mode| mode & 0o077 != 0)
     };
     if !is_open(root) {
@@ -80,7 +89,11 @@ fn look_at_disk(workspace: &Workspace, report: &mut DoctorReport) {
         ("go-team's files", storage),
     ] {
         let Ok(room) = rustix::fs::statvfs(place) else {
-            report.add(area, Health::Warning, format!("how much room there is for {name} is not known"));
+            report.add(
+                area,
+                Health::Warning,
+                format!("how much room there is for {name} is not known"),
+            );
             continue;
         };
         let free = room.f_bavail.saturating_mul(room.f_frsize);
@@ -100,7 +113,12 @@ fn look_at_disk(workspace: &Workspace, report: &mut DoctorReport) {
             let text = format!("{} inodes are free for {name}", room.f_favail);
             report.advise(area, level, text, "remove files that are not needed");
         } else {
-            report.advise(area, level, text, "free some room; go-team cp-delete N removes checkpoints");
+            report.advise(
+                area,
+                level,
+                text,
+                "free some room; go-team cp-delete N removes checkpoints",
+            );
         }
     }
 }
@@ -143,8 +161,13 @@ fn look_at_locks(workspace: &Workspace, report: &mut DoctorReport) {
         };
         found = true;
         let now: SystemTime = workspace.clock.now().into();
-        let age = metadata.modified().ok().and_then(|at| now.duration_since(at).ok());
-        let age = age.map_or(String::new(), |age| format!(", {} minutes old", age.as_secs() / 60));
+        let age = metadata
+            .modified()
+            .ok()
+            .and_then(|at| now.duration_since(at).ok());
+        let age = age.map_or(String::new(), |age| {
+            format!(", {} minutes old", age.as_secs() / 60)
+        });
         report.advise(
             area,
             Health::Warning,
@@ -160,7 +183,11 @@ fn look_at_locks(workspace: &Workspace, report: &mut DoctorReport) {
 fn look_for_leftovers(workspace: &Workspace, report: &mut DoctorReport) {
     let area = Area::Leftovers;
     let layout = workspace.store.layout();
-    let mut dirs = vec![layout.root().to_owned(), layout.sessions(), layout.worktrees()];
+    let mut dirs = vec![
+        layout.root().to_owned(),
+        layout.sessions(),
+        layout.worktrees(),
+    ];
     dirs.extend(children(&layout.sessions()));
     dirs.extend(children(&layout.worktrees()));
     let mut count = 0;
@@ -185,7 +212,9 @@ fn look_for_leftovers(workspace: &Workspace, report: &mut DoctorReport) {
 
 fn name_starts_with(path: &Path, starts: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    starts.iter().any(|start| name.starts_with(start.as_bytes()))
+    starts
+        .iter()
+        .any(|start| name.starts_with(start.as_bytes()))
 }
 
 /// What is in a directory; nothing when it cannot be read.

@@ -88,7 +88,9 @@ fn look_for_lost_sessions(
     };
     let mut lost = BTreeSet::new();
     for (name, _) in references {
-        let session = name.strip_prefix("refs/go-team/").and_then(|name| name.split('/').next());
+        let session = name
+            .strip_prefix("refs/go-team/")
+            .and_then(|name| name.split('/').next());
         if let Some(Ok(session)) = session.map(SessionId::parse) {
             let archived = workspace.store.layout().failed_session(&session).exists();
             if !known.contains(&session) && !archived {

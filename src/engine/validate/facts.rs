@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::schema::Schema;
-use crate::engine::{Error, Workspace};
 use crate::engine::failure::error_chain;
+use crate::engine::{Error, Workspace};
 use crate::git::reachable::{Broken, Census, Handles, Tracer};
 use crate::git::snapshot::reference_of;
 use crate::git::verify::commit::CheckpointCommit;
@@ -36,7 +36,11 @@ pub(super) fn gather(
     let session = &manifest.session_id;
     let prefix = format!("refs/go-team/{session}/");
     // One that cannot be read is missing here, and looked at by itself below.
-    let references = workspace.repo.backend.references(&prefix).unwrap_or_default();
+    let references = workspace
+        .repo
+        .backend
+        .references(&prefix)
+        .unwrap_or_default();
     let references: HashMap<String, ObjectId> = references.into_iter().collect();
     let handles = Handles::new(&workspace.repo);
     let entries = manifest.checkpoints();
@@ -115,13 +119,12 @@ fn read_commit(
 ) -> Result<Result<CommitFact, Flaw>, Error> {
     let limit = Limits::RECORD.bytes;
     let read = handles.lend(|backend| {
-        CheckpointCommit::read(backend, commit, limit)
-            .or_else(|_| match backend.reopen() {
-                Ok(fresh) => CheckpointCommit::read(&*fresh, commit, limit),
-                Err(error) => Err(Flaw::Unreadable {
-                    reason: error.to_string(),
-                }),
-            })
+        CheckpointCommit::read(backend, commit, limit).or_else(|_| match backend.reopen() {
+            Ok(fresh) => CheckpointCommit::read(&*fresh, commit, limit),
+            Err(error) => Err(Flaw::Unreadable {
+                reason: error.to_string(),
+            }),
+        })
     })?;
     Ok(read.map(|held| {
         // The bytes are compared first: that is far quicker than reading a record.

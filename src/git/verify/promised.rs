@@ -19,7 +19,10 @@ pub(in crate::git) fn objects(repo: &Repo) -> Result<HashSet<ObjectId>, Error> {
     let mut promised = HashSet::new();
     for entry in fs::read_dir(&dir).at("read", &dir)? {
         let path = entry.at("read", &dir)?.path();
-        if path.extension().is_none_or(|extension| extension != "promisor") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "promisor")
+        {
             continue;
         }
         let index = path.with_extension("idx");

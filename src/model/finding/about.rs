@@ -109,14 +109,20 @@ impl fmt::Display for Defect {
             Self::ManifestMissing => f.write_str("there is no manifest"),
             Self::ManifestDamaged { reason } => write!(f, "the manifest is damaged: {reason}"),
             Self::ManifestNewer { found } => {
-                write!(f, "the manifest has format version {found}, which is not known")
+                write!(
+                    f,
+                    "the manifest has format version {found}, which is not known"
+                )
             }
             Self::PrunedRange { checkpoint } => write!(
                 f,
                 "what the manifest says of pruned checkpoints does not fit the record of {checkpoint}"
             ),
             Self::SeqGap { from_seq, to_seq } if from_seq == to_seq => {
-                write!(f, "the checkpoint with seq {from_seq} is neither listed nor pruned")
+                write!(
+                    f,
+                    "the checkpoint with seq {from_seq} is neither listed nor pruned"
+                )
             }
             Self::SeqGap { from_seq, to_seq } => write!(
                 f,
@@ -147,7 +153,10 @@ impl fmt::Display for Defect {
             Self::RecordMissing => f.write_str("there is no record"),
             Self::RecordDamaged { reason } => write!(f, "the record is damaged: {reason}"),
             Self::RecordNewer { found } => {
-                write!(f, "the record has format version {found}, which is not known")
+                write!(
+                    f,
+                    "the record has format version {found}, which is not known"
+                )
             }
             Self::RecordReplaced { listed, found } => write!(
                 f,
@@ -162,7 +171,9 @@ impl fmt::Display for Defect {
                 "the manifest says something else than the record: {}",
                 fields.join(", ")
             ),
-            Self::ChainBroken { neighbour: Some(id) } => {
+            Self::ChainBroken {
+                neighbour: Some(id),
+            } => {
                 write!(f, "the record and that of {id} do not link")
             }
             Self::ChainBroken { neighbour: None } => {
@@ -170,7 +181,10 @@ impl fmt::Display for Defect {
             }
             Self::RefMissing { reference } => write!(f, "{reference} does not exist"),
             Self::RefElsewhere { reference, found } => {
-                write!(f, "{reference} points at {found}, not at the recorded commit")
+                write!(
+                    f,
+                    "{reference} points at {found}, not at the recorded commit"
+                )
             }
             Self::RefUnreadable { reference, reason } => {
                 write!(f, "{reference} cannot be read: {reason}")
@@ -189,7 +203,13 @@ impl fmt::Display for Defect {
                     } else {
                         format!(" ({})", first.path)
                     };
-                    write!(f, ": {} {}{place} {}", first.object, first.id.short(), first.flaw)?;
+                    write!(
+                        f,
+                        ": {} {}{place} {}",
+                        first.object,
+                        first.id.short(),
+                        first.flaw
+                    )?;
                 }
                 Ok(())
             }
@@ -199,9 +219,9 @@ impl fmt::Display for Defect {
             Self::StateMisfit { path, reason } => {
                 write!(f, "the state does not fit: {path} {reason}")
             }
-            Self::MarkedCorrupt { .. } => {
-                f.write_str("it was marked as corrupt, and nothing is found to be wrong with it now")
-            }
+            Self::MarkedCorrupt { .. } => f.write_str(
+                "it was marked as corrupt, and nothing is found to be wrong with it now",
+            ),
         }
     }
 }

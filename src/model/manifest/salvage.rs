@@ -68,7 +68,9 @@ impl Salvage {
             salvage.take_fields(&object);
             for (name, value) in object {
                 if let Value::Array(items) = value {
-                    items.into_iter().for_each(|item| salvage.take_line(&name, item));
+                    items
+                        .into_iter()
+                        .for_each(|item| salvage.take_line(&name, item));
                 }
             }
             return salvage;
@@ -97,7 +99,10 @@ impl Salvage {
         let time = |name: &str| text(name).and_then(timestamp::parse);
         take(&mut self.topic, text("topic").map(str::to_owned));
         take(&mut self.workflow, text("workflow").map(str::to_owned));
-        take(&mut self.status, text("status").and_then(|text| text.parse().ok()));
+        take(
+            &mut self.status,
+            text("status").and_then(|text| text.parse().ok()),
+        );
         take(&mut self.created_at, time("created_at"));
         take(&mut self.updated_at, time("updated_at"));
         let current = text("current_checkpoint").and_then(|id| CheckpointId::parse(id).ok());
@@ -128,7 +133,10 @@ impl Manifest {
     /// Makes a listed checkpoint's line say what its record says; whether it is valid stays as it is. Says whether
     /// anything changed.
     pub fn correct(&mut self, record: &Record) -> bool {
-        let place = self.checkpoints.iter_mut().find(|entry| entry.id == record.id);
+        let place = self
+            .checkpoints
+            .iter_mut()
+            .find(|entry| entry.id == record.id);
         let Some(place) = place.filter(|entry| entry.seq == record.seq) else {
             return false;
         };
@@ -163,7 +171,9 @@ impl Manifest {
             self.pruned.push(*tail);
             self.next_seq = tail.to_seq + 1;
         }
-        let plausible = ordinals.iter().filter(|range| range.from_step <= range.to_step);
+        let plausible = ordinals
+            .iter()
+            .filter(|range| range.from_step <= range.to_step);
         self.next_ordinals = plausible.copied().collect();
     }
 }

@@ -38,7 +38,10 @@ pub(super) fn restore(
     manifest.current_checkpoint = current;
     let marked = keep_marks(manifest, salvage);
     if trust != Trust::Proven {
-        for rollback in history.iter().filter(|rollback| rollback.undone_at.is_none()) {
+        for rollback in history
+            .iter()
+            .filter(|rollback| rollback.undone_at.is_none())
+        {
             let mut behind = left_behind(manifest, rollback);
             behind.retain(|id| !marked.contains(id));
             manifest.mark(|id, validity| {
@@ -97,7 +100,11 @@ fn derive(
     let entries = manifest.checkpoints();
     let mut derived = Vec::new();
     let unknown = |entry: &&Entry| entry.is_safety() && !known.contains(&entry.id);
-    for (nth, safety) in entries.iter().enumerate().filter(|(_, entry)| unknown(entry)) {
+    for (nth, safety) in entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| unknown(entry))
+    {
         let next = entries[nth + 1..].iter().next();
         let target = match next {
             Some(next) if next.is_safety() => next.parent.as_ref(),
@@ -120,7 +127,9 @@ fn derive(
         };
         derived.push(RollbackRecord {
             from_checkpoint: from.cloned(),
-            from_step: from.and_then(|id| manifest.entry(id)).map(|entry| entry.step),
+            from_step: from
+                .and_then(|id| manifest.entry(id))
+                .map(|entry| entry.step),
             id: RollbackId::compose(safety.timestamp, 1),
             reason: "rebuilt from its safety checkpoint".to_owned(),
             safety_checkpoint: safety.id.clone(),
@@ -132,7 +141,9 @@ fn derive(
     }
     for nth in 1..derived.len() {
         let (before, rest) = derived.split_at_mut(nth);
-        let twins = before.iter().filter(|other| other.timestamp == rest[0].timestamp);
+        let twins = before
+            .iter()
+            .filter(|other| other.timestamp == rest[0].timestamp);
         let twins = u32::try_from(twins.count()).unwrap_or(0);
         if twins > 0 {
             rest[0].id = RollbackId::compose(rest[0].timestamp, twins + 1);

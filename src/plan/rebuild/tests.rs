@@ -8,7 +8,12 @@ fn session() -> (Manifest, Vec<Record>) {
     let mut manifest = sample::manifest();
     let mut records = Vec::new();
     for (step, name) in [(1, "init"), (2, "requirements"), (3, "architecture")] {
-        records.push(sample::append(&mut manifest, step, name, Trigger::StepComplete));
+        records.push(sample::append(
+            &mut manifest,
+            step,
+            name,
+            Trigger::StepComplete,
+        ));
     }
     // A rollback from 3 to 1, then new work on top of 1.
     let safety = sample::draft(&manifest, 3, "architecture", Trigger::Safety);
@@ -35,7 +40,12 @@ fn session() -> (Manifest, Vec<Record>) {
     });
     manifest.rollback_history.push(rollback);
     records.push(safety);
-    records.push(sample::append(&mut manifest, 2, "requirements", Trigger::Manual));
+    records.push(sample::append(
+        &mut manifest,
+        2,
+        "requirements",
+        Trigger::Manual,
+    ));
     (manifest, records)
 }
 
@@ -76,7 +86,10 @@ fn without_a_manifest_the_records_tell_order_lineage_and_rollbacks() {
     let (manifest, records) = session();
     let again = rebuilt(&records, &Salvage::default(), Trust::Nothing);
     assert_eq!(again.manifest.checkpoints(), manifest.checkpoints());
-    assert_eq!(again.manifest.current_checkpoint, manifest.current_checkpoint);
+    assert_eq!(
+        again.manifest.current_checkpoint,
+        manifest.current_checkpoint
+    );
     assert_eq!(again.manifest.workflow, "go-team");
     let mut history = again.manifest.rollback_history;
     assert_eq!(history[0].reason, "rebuilt from its safety checkpoint");
@@ -145,5 +158,7 @@ fn two_with_one_seq_cannot_both_be_listed() {
     records.push(twin.seal());
     let again = rebuilt(&records, &Salvage::of_manifest(&manifest), Trust::Proven);
     assert_eq!(again.manifest.to_file_bytes(), manifest.to_file_bytes());
-    assert!(matches!(&again.losses[..], [Loss::Conflict { checkpoint, .. }] if checkpoint.as_str().contains("twin")));
+    assert!(
+        matches!(&again.losses[..], [Loss::Conflict { checkpoint, .. }] if checkpoint.as_str().contains("twin"))
+    );
 }

@@ -172,17 +172,27 @@ impl Shape {
                 let text = value.as_str().and_then(|text| text.parse::<u32>().ok());
                 (value.is_u64() || text.is_some(), "the number of a step")
             }
-            Self::Key => (value.is_u64() || value.is_string(), "a whole number or text"),
+            Self::Key => (
+                value.is_u64() || value.is_string(),
+                "a whole number or text",
+            ),
             Self::StepName => {
                 let known = |name: &str| workflow.is_none_or(|w| w.step_number(name).is_some());
                 (value.as_str().is_some_and(known), "the name of a step")
             }
             Self::Attempt => {
                 let known = |text: &str| ["success", "failure", "retry"].contains(&text);
-                (value.as_str().is_some_and(known), "success, failure or retry")
+                (
+                    value.as_str().is_some_and(known),
+                    "success, failure or retry",
+                )
             }
         };
-        if fits { Ok(()) } else { Err(expected.to_owned()) }
+        if fits {
+            Ok(())
+        } else {
+            Err(expected.to_owned())
+        }
     }
 }
 
@@ -210,7 +220,10 @@ mod tests {
 
     #[test]
     fn what_is_absent_null_or_unknown_fits() {
-        for text in ["{}", r#"{"own":[1],"phase":null,"metrics":{"build_pass":null,"x":"y"}}"#] {
+        for text in [
+            "{}",
+            r#"{"own":[1],"phase":null,"metrics":{"build_pass":null,"x":"y"}}"#,
+        ] {
             assert_eq!(places("go-team", text), [""; 0]);
         }
         let whole = r#"{"topic":"t","phase":"p","current_step":"3","current_agent":"a","iteration_count":2,
