@@ -38,7 +38,7 @@ impl ValidateArgs {
             return context.answer(&report);
         }
         let mut failure = Failure::new("validation-failed", Exit::Invalid, report.summary());
-        for command in commands_for(&report.findings, report.last_valid.as_ref()) {
+        for command in commands_for(&report.findings, report.way_back()) {
             failure = failure.hint(command);
         }
         context.answer_invalid(&report, failure)

@@ -92,6 +92,7 @@ pub fn delete(workspace: &Workspace, planned: &DeleteReport) -> Result<DeleteRep
         }))?;
     let mut changed = manifest;
     changed.prune(&ids.iter().cloned().collect());
+    relink(workspace, &mut changed, &plan);
     changed.updated_at = changed.updated_at.max(workspace.clock.now());
     if let Err(error) = workspace.replace_manifest(&changed) {
         // Whatever this cannot clean up, the journal lets the next command clean up.
@@ -100,6 +101,19 @@ pub fn delete(workspace: &Workspace, planned: &DeleteReport) -> Result<DeleteRep
     }
     finish(workspace, session, &changed, &plan, &mut report.warnings);
     Ok(report)
+}
+
+/// Lets the records after those that go speak for them: a checksum that was forged does not stay.
+fn relink(workspace: &Workspace, manifest: &mut Manifest, plan: &DeletePlan) {
+    for gone in &plan.goes {
+        let mut after = manifest.checkpoints().iter();
+        let Some(next) = after.find(|entry| entry.seq > gone.seq) else {
+            continue;
+        };
+        if let Ok(record) = workspace.store.load_listed(&manifest.session_id, next) {
+            manifest.relink(&record);
+        }
+    }
 }
 
 /// Removes what the manifest does not list any more. What fails here is a warning: the journal is left to the next

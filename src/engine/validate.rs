@@ -122,6 +122,14 @@ pub enum Outcome {
 }
 
 impl ValidateReport {
+    /// The last valid checkpoint, unless the work tree descends from it anyway.
+    #[must_use]
+    pub fn way_back(&self) -> Option<&Relative> {
+        let session = self.session.as_ref()?;
+        let current = session.current_checkpoint.as_ref();
+        self.last_valid.as_ref().filter(|last| Some(&last.id) != current)
+    }
+
     /// Whether nothing is wrong; leftovers that cost nothing do not count.
     #[must_use]
     pub fn is_valid(&self) -> bool {

@@ -142,8 +142,13 @@ pub enum Defect {
         /// Where it should point.
         expected: CheckpointId,
     },
-    /// A ref that no listed checkpoint has.
+    /// A ref of a checkpoint that is not listed.
     OrphanRef {
+        /// The ref.
+        reference: String,
+    },
+    /// A ref that is of no checkpoint of the session.
+    ForeignRef {
         /// The ref.
         reference: String,
     },
@@ -295,12 +300,20 @@ pub enum Remedy {
         /// Its name in the session's directory.
         name: String,
     },
+    /// Take away a ref that is of no checkpoint of the session.
+    DeleteRef {
+        /// The ref.
+        reference: String,
+    },
     /// Have git write its objects anew.
     Repack,
     /// Correct the schema or the configuration.
     CorrectSchema,
-    /// Make a checkpoint with a corrected state.
-    CorrectState,
+    /// Make a checkpoint with a corrected state, and let go of this one.
+    CorrectState {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+    },
 }
 
 /// Something that is not as it should be.

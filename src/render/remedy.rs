@@ -50,8 +50,14 @@ pub fn commands_for(findings: &[Finding], last_valid: Option<&Relative>) -> Vec<
             Remedy::CorrectSchema => {
                 say("correct the schema, or the workflow's `schema` in the configuration");
             }
-            Remedy::CorrectState => {
-                say("go-team state set PATH=VALUE, then go-team cp-create: a record never changes");
+            Remedy::CorrectState { checkpoint } => {
+                say(&format!(
+                    "go-team state set PATH=VALUE, then go-team cp-create; go-team cp-delete {checkpoint} \
+                     lets go of the old one, since a record never changes"
+                ));
+            }
+            Remedy::DeleteRef { reference } => {
+                say(&format!("git update-ref -d {reference}"));
             }
         }
     }

@@ -132,7 +132,7 @@ impl ValidateReport {
             }
             None => out.push_str("No valid checkpoint is known\n"),
         }
-        let commands = commands_for(&self.findings, self.last_valid.as_ref());
+        let commands = commands_for(&self.findings, self.way_back());
         if !commands.is_empty() {
             let _ = writeln!(out, "{}", style.paint(Role::Title, "Recovery:"));
         }

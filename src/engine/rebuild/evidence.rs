@@ -132,7 +132,7 @@ fn candidates(
 }
 
 /// The record that a commit holds, if it is that of this checkpoint.
-fn from_commit(
+pub(in crate::engine) fn from_commit(
     backend: &dyn crate::git::backend::Backend,
     session: &SessionId,
     id: &CheckpointId,

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::facts::reason;
+use crate::engine::rebuild::evidence;
 use crate::engine::{Error, Workspace};
 use crate::git::snapshot::reference_of;
 use crate::model::finding::{Defect, Finding};
@@ -76,16 +77,27 @@ fn orphans(
     names.retain(|name| !listed.contains(*name));
     names.sort();
     let mut defects = Vec::new();
+    let backend = workspace.repo.backend.reopen()?;
     for name in &names {
         let reference = quote_path(name.as_bytes());
-        defects.push(Defect::OrphanRef { reference });
+        let id = name.rsplit('/').next().and_then(|id| CheckpointId::parse(id).ok());
+        let held = id.map(|id| evidence::from_commit(&*backend, session, &id, &references[*name]));
+        defects.push(match held {
+            Some(Ok(_)) => Defect::OrphanRef { reference },
+            _ => Defect::ForeignRef { reference },
+        });
     }
     let entries = manifest.checkpoints().iter();
     let known: HashSet<&CheckpointId> = entries.map(|entry| &entry.id).collect();
     for checkpoint in workspace.store.record_ids(session)? {
         let has_ref = || references.contains_key(&reference_of(session, &checkpoint));
         if !known.contains(&checkpoint) && !has_ref() {
-            defects.push(Defect::OrphanRecord { checkpoint });
+            defects.push(match workspace.store.load_record(session, &checkpoint) {
+                Ok(_) => Defect::OrphanRecord { checkpoint },
+                Err(_) => Defect::StrayFile {
+                    name: format!("{checkpoint}.json"),
+                },
+            });
         }
     }
     Ok(defects)

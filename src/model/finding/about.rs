@@ -58,6 +58,9 @@ impl Finding {
             Defect::Interrupted { .. } => Remedy::Finish,
             Defect::StrayFile { name } => Remedy::RemoveFile { name: name.clone() },
             Defect::RepositoryFile { .. } => Remedy::Repack,
+            Defect::ForeignRef { reference } => Remedy::DeleteRef {
+                reference: reference.clone(),
+            },
             Defect::SchemaUnusable { .. } => Remedy::CorrectSchema,
             _ => Remedy::RebuildAll,
         };
@@ -76,7 +79,9 @@ impl Finding {
         let checkpoint = checkpoint.clone();
         let remedy = match &defect {
             Defect::RecordNewer { .. } => Remedy::NewerGoTeam,
-            Defect::StateMisfit { .. } => Remedy::CorrectState,
+            Defect::StateMisfit { .. } => Remedy::CorrectState {
+                checkpoint: checkpoint.clone(),
+            },
             Defect::Objects { .. } | Defect::CommitDiffers { .. } => Remedy::RestoreObjects {
                 checkpoint: checkpoint.clone(),
             },
@@ -141,6 +146,9 @@ impl fmt::Display for Defect {
             }
             Self::OrphanRef { reference } => {
                 write!(f, "{reference} belongs to no listed checkpoint")
+            }
+            Self::ForeignRef { reference } => {
+                write!(f, "{reference} is of no checkpoint of the session")
             }
             Self::OrphanRecord { checkpoint } => {
                 write!(f, "there is a record of {checkpoint}, which is not listed")

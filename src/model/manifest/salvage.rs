@@ -159,6 +159,22 @@ impl Manifest {
         true
     }
 
+    /// Makes what was pruned right before a record end in the checksum that the record names. Says whether anything
+    /// changed.
+    pub fn relink(&mut self, record: &Record) -> bool {
+        let before = self.checkpoints.iter().rev().find(|entry| entry.seq < record.seq);
+        let before = before.map_or(0, |entry| entry.seq);
+        let between = |range: &&mut PrunedRange| range.to_seq > before && range.to_seq < record.seq;
+        let range = self.pruned.iter_mut().rev().find(between);
+        match (range, record.prev_checksum) {
+            (Some(range), Some(named)) if range.last_checksum != named => {
+                range.last_checksum = named;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes over, for a manifest that is put together again, what was pruned after its last checkpoint, and which
     /// ordinals have been given.
     pub fn adopt_past(&mut self, pruned: &[PrunedRange], ordinals: &[OrdinalRange]) {

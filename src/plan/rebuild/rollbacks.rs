@@ -105,12 +105,8 @@ fn derive(
         .enumerate()
         .filter(|(_, entry)| unknown(entry))
     {
-        let next = entries[nth + 1..].iter().next();
-        let target = match next {
-            Some(next) if next.is_safety() => next.parent.as_ref(),
-            Some(next) => next.parent.as_ref(),
-            None => current,
-        };
+        let next = entries.get(nth + 1);
+        let target = next.map_or(current, |next| next.parent.as_ref());
         let from = safety.parent.as_ref();
         let target = target.and_then(|id| manifest.entry(id));
         let found = target.filter(|target| {
