@@ -127,7 +127,9 @@ impl ValidateReport {
     pub fn way_back(&self) -> Option<&Relative> {
         let session = self.session.as_ref()?;
         let current = session.current_checkpoint.as_ref();
-        self.last_valid.as_ref().filter(|last| Some(&last.id) != current)
+        self.last_valid
+            .as_ref()
+            .filter(|last| Some(&last.id) != current)
     }
 
     /// Whether nothing is wrong; leftovers that cost nothing do not count.

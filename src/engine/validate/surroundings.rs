@@ -80,7 +80,10 @@ fn orphans(
     let backend = workspace.repo.backend.reopen()?;
     for name in &names {
         let reference = quote_path(name.as_bytes());
-        let id = name.rsplit('/').next().and_then(|id| CheckpointId::parse(id).ok());
+        let id = name
+            .rsplit('/')
+            .next()
+            .and_then(|id| CheckpointId::parse(id).ok());
         let held = id.map(|id| evidence::from_commit(&*backend, session, &id, &references[*name]));
         defects.push(match held {
             Some(Ok(_)) => Defect::OrphanRef { reference },

@@ -162,7 +162,11 @@ impl Manifest {
     /// Makes what was pruned right before a record end in the checksum that the record names. Says whether anything
     /// changed.
     pub fn relink(&mut self, record: &Record) -> bool {
-        let before = self.checkpoints.iter().rev().find(|entry| entry.seq < record.seq);
+        let before = self
+            .checkpoints
+            .iter()
+            .rev()
+            .find(|entry| entry.seq < record.seq);
         let before = before.map_or(0, |entry| entry.seq);
         let between = |range: &&mut PrunedRange| range.to_seq > before && range.to_seq < record.seq;
         let range = self.pruned.iter_mut().rev().find(between);
