@@ -16,7 +16,9 @@ use super::rebuild::evidence;
 use super::show::Relative;
 use super::summary::SessionSummary;
 use super::{Error, Tally, Workspace};
-use crate::git::verify::deep;
+use crate::git::reachable::Census;
+use crate::git::verify::deep::{self, DamagedFile};
+use crate::git::verify::packs;
 use crate::model::finding::{Check, Defect, Finding, Severity};
 use crate::model::selector::Numbers;
 use crate::model::{CheckpointId, Entry, Manifest, Selector, SessionId};
@@ -179,6 +181,13 @@ pub fn validate(
     })
 }
 
+/// Whether objects are read. They are not when the index of a pack is damaged: libgit2 would believe it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Objects {
+    Read,
+    LeaveAlone,
+}
+
 /// One look at a session.
 pub(super) struct Look {
     session: SessionId,
@@ -210,6 +219,8 @@ impl Look {
             objects: 0,
             promised: 0,
         };
+        look.note_files(packs::damaged_indexes(&workspace.repo)?);
+        let is_readable = look.findings.is_empty();
         match workspace.store.load_manifest(session) {
             Ok(manifest) => look.manifest = Some(manifest),
             Err(store::Error::Io(error)) => return Err(store::Error::Io(error).into()),
@@ -227,18 +238,36 @@ impl Look {
                 };
                 look.findings.push(Finding::of_session(defect));
                 look.is_provisional = true;
+                if !is_readable {
+                    return Ok(look);
+                }
                 let rebuilt = evidence::rebuilt(workspace, session)?;
                 look.manifest = Some(rebuilt.manifest);
             }
         }
-        look.check(workspace, options, tally)?;
+        let objects = if is_readable {
+            Objects::Read
+        } else {
+            Objects::LeaveAlone
+        };
+        look.check(workspace, options, objects, tally)?;
         Ok(look)
+    }
+
+    fn note_files(&mut self, files: Vec<DamagedFile>) {
+        self.findings.extend(files.into_iter().map(|file| {
+            Finding::of_session(Defect::RepositoryFile {
+                path: super::summary::path_text(&file.path),
+                reason: file.reason,
+            })
+        }));
     }
 
     fn check(
         &mut self,
         workspace: &Workspace,
         options: &ValidateOptions,
+        objects: Objects,
         tally: &Tally,
     ) -> Result<(), Error> {
         let Some(manifest) = &self.manifest else {
@@ -246,14 +275,17 @@ impl Look {
         };
         self.chosen = choose(manifest, &options.checkpoints)?;
         let schema = schema::Schema::of(workspace, &manifest.workflow);
-        let gathered = facts::gather(workspace, manifest, &self.chosen, &schema)?;
+        let gathered = facts::gather(workspace, manifest, &self.chosen, &schema, objects)?;
         let mut facts = gathered.facts;
-        let mut census = facts::census(workspace, manifest, &facts)?;
+        let mut census = Census::default();
         let mut damaged = Vec::new();
-        if options.depth == Depth::Deep {
-            damaged = deep::read_all(&workspace.repo, &mut census, tally)?;
+        if objects == Objects::Read {
+            census = facts::census(workspace, manifest, &facts)?;
+            if options.depth == Depth::Deep {
+                damaged = deep::read_all(&workspace.repo, &mut census, tally)?;
+            }
+            facts::attribute(workspace, manifest, &census, &gathered.flaws, &mut facts)?;
         }
-        facts::attribute(workspace, manifest, &census, &gathered.flaws, &mut facts)?;
         self.objects = census.objects.len();
         self.promised = census.promised;
         let found = findings(manifest, &facts).into_iter();
@@ -263,13 +295,8 @@ impl Look {
         };
         self.findings.extend(found.filter(is_asked_for));
         self.findings.extend(schema.finding());
-        self.findings.extend(damaged.into_iter().map(|file| {
-            Finding::of_session(Defect::RepositoryFile {
-                path: super::summary::path_text(&file.path),
-                reason: file.reason,
-            })
-        }));
-        let surroundings = surroundings::findings(workspace, manifest, &gathered.references)?;
+        let surroundings =
+            surroundings::findings(workspace, manifest, &gathered.references, objects)?;
         self.findings
             .extend(surroundings.into_iter().filter(|finding| {
                 let is_about_now = matches!(
@@ -279,6 +306,7 @@ impl Look {
                 is_about_now || options.checkpoints.is_empty()
             }));
         self.facts = facts;
+        self.note_files(damaged);
         Ok(())
     }
 

@@ -305,6 +305,11 @@ pub enum Remedy {
         /// The ref.
         reference: String,
     },
+    /// Have git make the index of a pack anew.
+    Reindex {
+        /// The pack.
+        pack: String,
+    },
     /// Have git write its objects anew.
     Repack,
     /// Correct the schema or the configuration.

@@ -44,6 +44,9 @@ pub fn commands_for(findings: &[Finding], last_valid: Option<&Relative>) -> Vec<
                     "look at {name} in the session's directory, and remove it"
                 ));
             }
+            Remedy::Reindex { pack } => {
+                say(&format!("git index-pack {pack} makes its index anew"));
+            }
             Remedy::Repack => {
                 say("git prune-packed; git repack -a -d -F writes every object anew");
             }

@@ -18,10 +18,9 @@ fn is_found(repo: &Path, file: &Path, at: usize, bit: u8) -> bool {
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
     fs::write(file, &flipped).unwrap();
     // A check that cannot be made is no "valid" either.
-    let found = look(repo, Depth::Deep).is_ok_and(|report| !report.is_valid());
-    let refused = look(repo, Depth::Deep).is_err();
+    let found = look(repo, Depth::Deep).map_or(true, |report| !report.is_valid());
     fs::write(file, &whole).unwrap();
-    found || refused
+    found
 }
 
 /// Flips bits of a file in two copies of the repository at once; gives those that were not found.
@@ -95,8 +94,12 @@ fn of_a_ref() {
     let first = ids(&repo).remove(0);
     let file = repo.path(".git").join(reference(&repo, &first));
     let missed = missed(&repo, &file, &every_byte(&file));
-    // What comes after the id is not looked at by git either.
-    assert!(missed.iter().all(|(at, _)| *at >= 40), "{missed:?}");
+    // What comes after the id is not looked at by git either, nor whether its letters are capitals.
+    let text = fs::read(&file).unwrap();
+    for (at, bit) in missed {
+        let is_capital = bit == 5 && text[at].is_ascii_alphabetic();
+        assert!(at >= 40 || is_capital, "bit {bit} of byte {at}");
+    }
 }
 
 fn files_below(dir: &Path, wanted: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
@@ -123,7 +126,7 @@ fn of_packs_and_their_indexes() {
     assert_eq!(files.len(), 2);
     for file in files {
         assert_eq!(
-            missed(&repo, &file, &sample(&file, 400)),
+            missed(&repo, &file, &sample(&file, 250)),
             [],
             "{}",
             file.display()
@@ -150,7 +153,7 @@ fn of_loose_objects() {
     let files = files_below(&repo.path(".git/objects"), is_loose);
     assert!(files.len() > 10);
     for file in files {
-        for (at, bit) in missed(&repo, &file, &sample(&file, 24)) {
+        for (at, bit) in missed(&repo, &file, &sample(&file, 10)) {
             // A bit that zlib does not use: every reader gets the same bytes.
             let whole = fs::read(&file).unwrap();
             let mut flipped = whole.clone();

@@ -172,15 +172,26 @@ fn an_index_of_a_pack_that_is_damaged_where_nobody_looks_is_found_and_written_an
     bytes[checksums] ^= 1;
     fs::set_permissions(&index, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     fs::write(&index, bytes).unwrap();
-    let found = repo.run(&["cp-validate", "--deep", "--json"]);
+    let found = repo.run(&["cp-validate", "--json"]);
     assert_eq!(
         (found.code, kinds(&found)),
         (Some(3), vec!["repository-file".to_owned()]),
         "{found}"
     );
     let hints = found.json()["error"]["hints"].to_string();
-    assert!(hints.contains("git repack -a -d -F"), "{hints}");
-    repo.git(&["repack", "-a", "-d", "-F", "-q"]);
+    let pack = index.with_extension("pack");
+    let name = pack.file_name().unwrap().to_str().unwrap();
+    assert!(
+        hints.contains("git index-pack") && hints.contains(name),
+        "{hints}"
+    );
+    let refused = repo.run(&["cp-rebuild", "--all"]);
+    assert_eq!(
+        refused.code,
+        Some(1),
+        "nothing is read through it: {refused}"
+    );
+    repo.git(&["index-pack", pack.to_str().unwrap()]);
     assert_eq!(
         kinds(&repo.ok(&["cp-validate", "--deep", "--json"])),
         [""; 0]

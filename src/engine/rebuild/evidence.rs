@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
+use crate::engine::summary::path_text;
 use crate::engine::{Error, Workspace};
+use crate::git;
 use crate::git::reachable::Handles;
 use crate::git::snapshot::reference_of;
 use crate::git::verify::commit::CheckpointCommit;
+use crate::git::verify::packs;
 use crate::model::json::Limits;
 use crate::model::manifest::Salvage;
 use crate::model::path_text::quote_path;
@@ -64,6 +67,10 @@ fn candidates(
     session: &SessionId,
     salvage: &Salvage,
 ) -> Result<(Vec<Candidate>, Vec<Loss>), Error> {
+    if let Some(file) = packs::damaged_indexes(&workspace.repo)?.first() {
+        let what = format!("{}: {}", path_text(&file.path), file.reason);
+        return Err(git::Error::Damaged { what }.into());
+    }
     let prefix = format!("refs/go-team/{session}/");
     let references = workspace.repo.backend.references(&prefix)?;
     let mut commits: BTreeMap<CheckpointId, BTreeSet<ObjectId>> = BTreeMap::new();

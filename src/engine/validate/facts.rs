@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
+use super::Objects;
 use super::schema::Schema;
 use crate::engine::failure::error_chain;
 use crate::engine::{Error, Workspace};
@@ -32,6 +33,7 @@ pub(super) fn gather(
     manifest: &Manifest,
     chosen: &HashSet<CheckpointId>,
     schema: &Schema,
+    objects: Objects,
 ) -> Result<Gathered, Error> {
     let session = &manifest.session_id;
     let prefix = format!("refs/go-team/{session}/");
@@ -53,6 +55,7 @@ pub(super) fn gather(
         let (file, record) = read_file(workspace, session, entry);
         let committed = match entry.commit_hash {
             None => Ok(CommitFact::None),
+            Some(_) if objects == Objects::LeaveAlone => Ok(CommitFact::None),
             Some(commit) => read_commit(&handles, &commit, record.as_ref())?,
         };
         let (committed, flaw) = match committed {

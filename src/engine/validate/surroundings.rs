@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Objects;
 use super::facts::reason;
 use crate::engine::rebuild::evidence;
 use crate::engine::{Error, Workspace};
@@ -17,6 +18,7 @@ pub(super) fn findings(
     workspace: &Workspace,
     manifest: &Manifest,
     references: &HashMap<String, ObjectId>,
+    objects: Objects,
 ) -> Result<Vec<Finding>, Error> {
     let (store, session) = (&workspace.store, &manifest.session_id);
     let mut defects = Vec::new();
@@ -50,7 +52,7 @@ pub(super) fn findings(
         defects.push(Defect::LatestElsewhere { expected });
     }
     // What an interrupted operation left is its own to clear away.
-    if under_way.is_none() {
+    if under_way.is_none() && objects == Objects::Read {
         defects.extend(orphans(workspace, manifest, references)?);
     }
     for name in store.stray_names(session)? {

@@ -2,7 +2,7 @@
 
 pub mod commit;
 pub mod deep;
-mod packs;
+pub mod packs;
 pub(super) mod promised;
 
 use super::Error;

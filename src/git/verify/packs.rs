@@ -14,8 +14,32 @@ use crate::git::repack::list_index;
 use crate::git::{Error, IoContext as _};
 use crate::model::object_id::ObjectFormat;
 
-/// Checks every pack that holds an object of the census. One whose index cannot be read might hold any.
-pub(super) fn check(repo: &Repo, census: &Census) -> Result<Vec<DamagedFile>, Error> {
+/// The indexes of packs that are damaged. They are checked before anything is read through them: libgit2 believes what
+/// they say about places in a pack, and a wrong one can take the whole process down.
+///
+/// # Errors
+/// When the packs cannot be listed.
+pub fn damaged_indexes(repo: &Repo) -> Result<Vec<DamagedFile>, Error> {
+    let checked = indexes(repo)?.into_par_iter().filter_map(|index| {
+        let bytes = fs::read(&index).ok()?;
+        let is_whole = ends_in_checksum(&bytes, repo.backend.format());
+        (!is_whole && index.exists()).then(|| DamagedFile {
+            path: index,
+            reason: "its content does not have its checksum".to_owned(),
+        })
+    });
+    Ok(checked.collect())
+}
+
+fn ends_in_checksum(bytes: &[u8], format: ObjectFormat) -> bool {
+    let body = bytes.len().saturating_sub(format.len());
+    let mut checksum = Checksum::new(format);
+    checksum.update(&bytes[..body]);
+    checksum.finish().as_bytes() == &bytes[body..]
+}
+
+/// The indexes of all packs, and the one of many packs where there is one.
+fn indexes(repo: &Repo) -> Result<Vec<PathBuf>, Error> {
     let dir = repo.pack_dir();
     let entries = match fs::read_dir(&dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -24,11 +48,23 @@ pub(super) fn check(repo: &Repo, census: &Census) -> Result<Vec<DamagedFile>, Er
     let mut indexes: Vec<PathBuf> = Vec::new();
     for entry in entries {
         let path = entry.at("read", &dir)?.path();
-        if path.extension().is_some_and(|extension| extension == "idx") {
+        let is_index = path.extension().is_some_and(|extension| extension == "idx");
+        if is_index
+            || path
+                .file_name()
+                .is_some_and(|name| name == "multi-pack-index")
+        {
             indexes.push(path);
         }
     }
     indexes.sort();
+    Ok(indexes)
+}
+
+/// Checks every pack that holds an object of the census. One whose index cannot be read might hold any.
+pub(super) fn check(repo: &Repo, census: &Census) -> Result<Vec<DamagedFile>, Error> {
+    let mut indexes = indexes(repo)?;
+    indexes.retain(|path| path.extension().is_some());
     let checked = indexes.par_iter().map(|index| {
         let damaged = check_pack(repo, index, census);
         // `git gc` may have removed it meanwhile; its objects are in another pack then.

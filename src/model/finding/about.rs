@@ -57,7 +57,12 @@ impl Finding {
             Defect::ManifestNewer { .. } => Remedy::NewerGoTeam,
             Defect::Interrupted { .. } => Remedy::Finish,
             Defect::StrayFile { name } => Remedy::RemoveFile { name: name.clone() },
-            Defect::RepositoryFile { .. } => Remedy::Repack,
+            Defect::RepositoryFile { path, .. } => match path.strip_suffix(".idx") {
+                Some(stem) => Remedy::Reindex {
+                    pack: format!("{stem}.pack"),
+                },
+                None => Remedy::Repack,
+            },
             Defect::ForeignRef { reference } => Remedy::DeleteRef {
                 reference: reference.clone(),
             },
