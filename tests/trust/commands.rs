@@ -13,7 +13,7 @@ fn what_an_observer_sees() {
     exit: 0
     --- stdout
     =================================================
-    VALIDATION - Session: auth-system-a22e
+    VALIDATION - Session: auth-system-504f
     =================================================
     ┌───┬────────────────────────────────────┬──────┬──────┬───────┬─────┬───────┬─────────┐
     │ # │ Checkpoint                         │ File │ Hash │ Chain │ Git │ State │ Overall │
@@ -22,7 +22,7 @@ fn what_an_observer_sees() {
     │ 2 │ cp-02-requirements-20251228-210300 │ ✓    │ ✓    │ ✓     │ ✓   │ ✓     │ ✓       │
     │ 3 │ cp-03-architecture-20251228-210400 │ ✓    │ ✓    │ ✓     │ ✓   │ ✓     │ ✓ curr  │
     └───┴────────────────────────────────────┴──────┴──────┴───────┴─────┴───────┴─────────┘
-    ✓ 3 checkpoints valid (25 objects, every object read)
+    ✓ 3 checkpoints valid (26 objects, every object read)
     --- stderr
     ---
     ");
@@ -31,7 +31,7 @@ fn what_an_observer_sees() {
     exit: 3
     --- stdout
     =================================================
-    VALIDATION - Session: auth-system-a22e
+    VALIDATION - Session: auth-system-504f
     =================================================
     ┌───┬────────────────────────────────────┬──────┬──────┬───────┬─────┬───────┬─────────┐
     │ # │ Checkpoint                         │ File │ Hash │ Chain │ Git │ State │ Overall │
