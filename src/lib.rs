@@ -61,6 +61,7 @@
 //!   sessions/<session>/state.json, latest            the live state; a link to the newest record
 //!   sessions/<session>/journal.json                  only while an operation is under way
 //!   sessions/<session>/errors.jsonl                  operations that failed
+//!   sessions/<session>/damaged/                      damaged files that were replaced by rebuilt ones
 //! ```
 //!
 //! Paths are built in [`store::layout`], trees in [`git::snapshot`] and [`git::sidecar`], files of JSON in [`model`].

@@ -4,21 +4,22 @@
 //! less to do. Damaged files are kept aside.
 
 pub(super) mod evidence;
+mod restore;
 
 use std::collections::HashSet;
 
 use serde::Serialize;
 
 use super::recover::Recovered;
-use super::summary::path_text;
 use super::validate::{Depth, Look, Marking, ValidateOptions};
 use super::{Error, Tally, Workspace};
-use crate::git::reachable::{Census, Tracer};
 use crate::git::snapshot::reference_of;
 use crate::model::finding::{Finding, Severity};
-use crate::model::{CheckpointId, Manifest, Record, Selector, SessionId};
+use crate::model::{CheckpointId, Selector, SessionId};
 use crate::plan::rebuild::{Loss, Proof, Rebuilt};
 use crate::store::{self, durable};
+
+use restore::{restore_record, restore_refs, restore_state, set_aside};
 
 /// What is rebuilt.
 #[derive(Debug, Clone)]
@@ -180,17 +181,6 @@ fn settle_journal(
     Ok(())
 }
 
-fn set_aside(
-    workspace: &Workspace,
-    session: &SessionId,
-    path: &std::path::Path,
-    report: &mut RebuildReport,
-) -> Result<(), Error> {
-    let kept = workspace.store.set_aside(session, path)?;
-    report.set_aside.extend(kept.as_deref().map(path_text));
-    Ok(())
-}
-
 fn rebuild_all(
     workspace: &Workspace,
     rebuilt: Rebuilt,
@@ -259,115 +249,6 @@ fn rebuild_one(
         report.manifest_rebuilt = true;
     }
     Ok(entry.id)
-}
-
-/// Writes a record unless its file is as it should be.
-fn restore_record(
-    workspace: &Workspace,
-    record: &Record,
-    proof: Proof,
-    report: &mut RebuildReport,
-) -> Result<(), Error> {
-    let (store, session) = (&workspace.store, &record.session_id);
-    match store.load_record(session, &record.id) {
-        Ok(there) if there.checksum() == record.checksum() => return Ok(()),
-        Err(error @ (store::Error::NewerVersion { .. } | store::Error::Io(_))) => {
-            return Err(error.into());
-        }
-        _ => {}
-    }
-    set_aside(
-        workspace,
-        session,
-        &store.layout().record(session, &record.id),
-        report,
-    )?;
-    let staged = store.stage_record(record)?;
-    staged.publish().map_err(store::Error::from)?;
-    store.sync_session(session)?;
-    let id = record.id.clone();
-    report.records.push(RebuiltRecord { id, proof });
-    Ok(())
-}
-
-/// Puts back the refs of commits that are there with all that they need.
-fn restore_refs(
-    workspace: &Workspace,
-    records: &[(Record, Proof)],
-    report: &mut RebuildReport,
-) -> Result<(), Error> {
-    let backend = &workspace.repo.backend;
-    let mut lost = Vec::new();
-    for (record, _) in records {
-        if let Some(commit) = record.git.commit_hash {
-            let name = reference_of(&record.session_id, &record.id);
-            if !backend
-                .reference(&name)
-                .is_ok_and(|found| found == Some(commit))
-            {
-                lost.push((name, commit));
-            }
-        }
-    }
-    if lost.is_empty() {
-        return Ok(());
-    }
-    let commits: Vec<_> = lost.iter().map(|(_, commit)| *commit).collect();
-    let census = Census::take(&workspace.repo, &commits)?;
-    let mut tracer = Tracer::new(&workspace.repo, &census)?;
-    for (name, commit) in lost {
-        if tracer.trace(commit).0 == 0 {
-            backend.put_reference(&name, commit, workspace.sync())?;
-            report.refs.push(name);
-        }
-    }
-    Ok(())
-}
-
-/// Takes the live state from the current checkpoint when it is damaged, and points `latest` at the newest record.
-fn restore_state(
-    workspace: &Workspace,
-    session: &SessionId,
-    report: &mut RebuildReport,
-) -> Result<(), Error> {
-    let store = &workspace.store;
-    let manifest = store.load_manifest(session)?;
-    let Some(newest) = manifest.newest() else {
-        return Ok(());
-    };
-    if store.latest(session).as_ref() != Some(&newest.id) {
-        store.point_latest(session, &newest.id)?;
-        store.sync_session(session)?;
-    }
-    match store.load_state(session) {
-        Ok(Some(_)) => return Ok(()),
-        Err(error @ store::Error::Io(_)) => return Err(error.into()),
-        Ok(None) | Err(_) => {}
-    }
-    let Some(mut state) = state_of(workspace, &manifest) else {
-        return Ok(());
-    };
-    state.maintain_checkpoint(
-        manifest.current_checkpoint.as_ref(),
-        manifest.checkpoints().len(),
-        newest.timestamp,
-    );
-    state.maintain_rollbacks(&manifest.rollback_history);
-    set_aside(workspace, session, &store.layout().state(session), report)?;
-    let staged = store.stage_state(session, &state)?;
-    staged.publish().map_err(store::Error::from)?;
-    store.sync_session(session)?;
-    report.state_rebuilt = true;
-    Ok(())
-}
-
-fn state_of(workspace: &Workspace, manifest: &Manifest) -> Option<crate::model::State> {
-    let entry = manifest.current().or(manifest.newest())?;
-    let record = workspace
-        .store
-        .load_listed(&manifest.session_id, entry)
-        .ok()?;
-    Some(record.state.clone())
 }
 
 /// Looks again: what had been marked as corrupt and is whole now is valid again, what is corrupt is marked. Objects are

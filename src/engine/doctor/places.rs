@@ -88,7 +88,7 @@ fn look_at_disk(workspace: &Workspace, report: &mut DoctorReport) {
         ("objects", workspace.repo.common_dir.as_path()),
         ("go-team's files", storage),
     ] {
-        let Ok(room) = rustix::fs::statvfs(place) else {
+        let Ok(stat) = rustix::fs::statvfs(place) else {
             report.add(
                 area,
                 Health::Warning,
@@ -96,10 +96,10 @@ fn look_at_disk(workspace: &Workspace, report: &mut DoctorReport) {
             );
             continue;
         };
-        let free = room.f_bavail.saturating_mul(room.f_frsize);
+        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
         let text = format!("{} MiB are free for {name}", free >> 20);
         // File systems without a fixed number of inodes say that there are none.
-        let inodes_gone = room.f_files > 0 && room.f_favail < 1000;
+        let inodes_gone = stat.f_files > 0 && stat.f_favail < 1000;
         let level = if free < FULL {
             Health::Bad
         } else if free < TIGHT || inodes_gone {
@@ -110,7 +110,7 @@ fn look_at_disk(workspace: &Workspace, report: &mut DoctorReport) {
         if level == Health::Ok {
             report.add(area, level, text);
         } else if inodes_gone {
-            let text = format!("{} inodes are free for {name}", room.f_favail);
+            let text = format!("{} inodes are free for {name}", stat.f_favail);
             report.advise(area, level, text, "remove files that are not needed");
         } else {
             report.advise(

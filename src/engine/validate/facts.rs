@@ -134,13 +134,11 @@ fn read_commit(
         let same = record.filter(|record| {
             record.git.commit_hash == Some(*commit) && record.sidecar_json() == held.record
         });
-        let checksum = match same {
-            Some(record) => Some(record.checksum()),
-            None => {
-                let record = Record::from_sidecar(&held.record, *commit).ok();
-                record.map(|record| record.checksum())
-            }
+        let again = || {
+            let record = Record::from_sidecar(&held.record, *commit).ok();
+            record.map(|record| record.checksum())
         };
+        let checksum = same.map(Record::checksum).or_else(again);
         CommitFact::Holds {
             checksum,
             tree: held.tree,

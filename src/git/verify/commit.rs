@@ -78,8 +78,8 @@ impl CheckpointCommit {
             found.map(|entry| entry.id)
         };
         let record = find(b"record.json").ok_or_else(foreign)?;
-        let size = backend.size(&record).unwrap_or(0);
-        if usize::try_from(size).unwrap_or(usize::MAX) > limit {
+        let length = backend.size(&record).unwrap_or(0);
+        if usize::try_from(length).unwrap_or(usize::MAX) > limit {
             return Err(Flaw::Unreadable {
                 reason: format!("its record.json is larger than {limit} bytes"),
             });

@@ -114,6 +114,7 @@ impl Finding {
 }
 
 impl fmt::Display for Defect {
+    #[allow(clippy::too_many_lines, reason = "a sentence for each defect")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ManifestMissing => f.write_str("there is no manifest"),

@@ -68,9 +68,9 @@ impl Salvage {
             salvage.take_fields(&object);
             for (name, value) in object {
                 if let Value::Array(items) = value {
-                    items
-                        .into_iter()
-                        .for_each(|item| salvage.take_line(&name, item));
+                    for item in items {
+                        salvage.take_line(&name, item);
+                    }
                 }
             }
             return salvage;
@@ -86,7 +86,9 @@ impl Salvage {
                 name.trim_matches('"').clone_into(&mut list);
             } else if line.starts_with('"') {
                 let field = json::parse_object(format!("{{{line}}}").as_bytes(), Limits::INPUT);
-                field.iter().for_each(|field| salvage.take_fields(field));
+                if let Ok(field) = field {
+                    salvage.take_fields(&field);
+                }
             } else if let Ok(item) = json::parse_object(line.as_bytes(), Limits::INPUT) {
                 salvage.take_line(&list, Value::Object(item));
             }
@@ -146,9 +148,9 @@ impl Manifest {
             corrupted_at,
         } = place.validity();
         let entry = Entry {
-            valid,
-            invalidated_by,
             corrupted_at,
+            invalidated_by,
+            valid,
             ..Entry::of(record)
         };
         if *place == entry {
