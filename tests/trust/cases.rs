@@ -91,7 +91,7 @@ fn the_manifest_is_truncated_empty_or_changed() {
 fn seqs_are_neither_listed_nor_pruned() {
     let gap = |repo: &TestRepo, _: &[String]| {
         forge(&manifest_path(repo), |manifest| {
-            manifest["next_seq"] = 9.into()
+            manifest["next_seq"] = 9.into();
         });
     };
     broken(gap, &["seq-gap"], 0, ALL);
@@ -204,7 +204,7 @@ fn a_record_is_missing_or_damaged() {
 fn a_record_was_edited_and_sealed_again() {
     let edit = |repo: &TestRepo, ids: &[String]| {
         forge(&record_path(repo, &ids[1]), |record| {
-            record["description"] = "better".into()
+            record["description"] = "better".into();
         });
     };
     broken(edit, &["record-replaced"], 1, "cp-rebuild CP2");
@@ -214,7 +214,7 @@ fn a_record_was_edited_and_sealed_again() {
 fn a_record_and_the_manifest_were_edited_and_sealed_again() {
     let edit = |repo: &TestRepo, ids: &[String]| {
         forge(&record_path(repo, &ids[1]), |record| {
-            record["description"] = "better".into()
+            record["description"] = "better".into();
         });
         relist(repo, &ids[1]);
     };
@@ -225,7 +225,7 @@ fn a_record_and_the_manifest_were_edited_and_sealed_again() {
 fn a_line_of_the_manifest_was_edited() {
     let edit = |repo: &TestRepo, _: &[String]| {
         forge(&manifest_path(repo), |manifest| {
-            manifest["checkpoints"][1]["name"] = "other".into()
+            manifest["checkpoints"][1]["name"] = "other".into();
         });
     };
     broken(edit, &["entry-differs"], 1, ALL);
@@ -240,7 +240,7 @@ fn a_forged_record_without_a_commit_breaks_the_chain() {
     let ids = ids(&repo);
     assert_eq!(kinds(&repo.ok(&["cp-validate", "--json"])), [""; 0]);
     forge(&record_path(&repo, &ids[0]), |record| {
-        record["description"] = "forged".into()
+        record["description"] = "forged".into();
     });
     relist_without_commit(&repo, &ids[0]);
     let found = repo.run(&["cp-validate", "--json"]);

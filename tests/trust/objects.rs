@@ -219,10 +219,8 @@ fn replace_newest(repo: &TestRepo, tree: &str, record_says_so: bool) {
             }
         });
         let tree = mktree(repo, &lines.collect::<String>());
-        sidecar = repo
-            .git(&["commit-tree", &tree, "-m", "sidecar"])
-            .trim()
-            .to_owned();
+        let made = repo.git(&["commit-tree", &tree, "-m", "sidecar"]);
+        made.trim().clone_into(&mut sidecar);
     }
     let head = rev(repo, "HEAD");
     let forged = repo.git(&[
