@@ -62,6 +62,7 @@
 //!   sessions/<session>/journal.json                  only while an operation is under way
 //!   sessions/<session>/errors.jsonl                  operations that failed
 //!   sessions/<session>/exports/                      archives: a tar.gz of all of this and a git bundle of the refs
+//!   sessions/<session>/damaged/                      damaged files that were replaced by rebuilt ones
 //! ```
 //!
 //! Paths are built in [`store::layout`], trees in [`git::snapshot`] and [`git::sidecar`], files of JSON in [`model`].

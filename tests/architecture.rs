@@ -21,11 +21,12 @@ const USES: [(&str, &[&str]); 8] = [
 const FUNNEL: &str = "src/cli/error.rs";
 
 /// What `render` may name of `git` and `plan`: types of reports, nothing that does anything.
-const REPORT_TYPES: [&str; 4] = [
+const REPORT_TYPES: [&str; 5] = [
     "git::sidecar::{NestedPath, SkippedPath}",
     "git::skip",
     "plan::graph::",
     "plan::lineage::Relation",
+    "plan::rebuild::Proof",
 ];
 
 /// The longest file, tests apart; most should be near 150 lines.

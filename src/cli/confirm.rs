@@ -1,39 +1,41 @@
-//! Asking before something is done that changes the user's files.
+//! Asking for the word `yes` before something is changed or taken away.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
-use super::context::Context;
-use super::{Exit, Failure};
-use crate::render::Render;
+use super::output::complain;
 
-/// What the user said.
+/// What came of asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The word `yes`.
-    Yes,
-    /// Anything else, or nothing.
-    No,
+    /// `yes`, in any case of its letters.
+    Confirmed,
+    /// Anything else, the end of input included.
+    Cancelled,
+    /// There is nobody to ask.
+    NoTerminal,
 }
 
-/// Shows what is about to happen and waits for the word. Only for a terminal.
-pub(super) fn ask(context: &Context, view: &impl Render) -> Result<Answer, Failure> {
-    let failed = |error: io::Error| {
-        let message = format!("cannot ask on the terminal: {error}");
-        Failure::new("no-terminal", Exit::Failure, message)
-    };
-    let mut stderr = io::stderr().lock();
-    let text = view.text(context.stderr());
-    stderr.write_all(text.as_bytes()).map_err(failed)?;
-    stderr
-        .write_all(b"Type 'yes' to go on: ")
-        .and_then(|()| stderr.flush())
-        .map_err(failed)?;
-    let mut line = Vec::new();
-    let read = io::stdin().lock().read_until(b'\n', &mut line);
-    if read.map_err(failed)? == 0 {
-        // The end of input left the cursor behind the question.
-        let _ = stderr.write_all(b"\n");
+/// Whether somebody sits at a terminal.
+pub(super) fn is_possible() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks, if somebody sits at a terminal.
+pub(super) fn confirm(prompt: &str) -> Answer {
+    if !is_possible() {
+        return Answer::NoTerminal;
     }
-    let is_yes = line.trim_ascii().eq_ignore_ascii_case(b"yes");
-    Ok(if is_yes { Answer::Yes } else { Answer::No })
+    complain(prompt);
+    let mut line = Vec::new();
+    // Nobody types a longer yes.
+    let read = io::stdin().lock().take(1024).read_until(b'\n', &mut line);
+    if !line.ends_with(b"\n") {
+        // The end of input left the cursor behind the question.
+        complain("\n");
+    }
+    if read.is_ok() && line.trim_ascii().eq_ignore_ascii_case(b"yes") {
+        Answer::Confirmed
+    } else {
+        Answer::Cancelled
+    }
 }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 
+use super::confirm::{Answer, confirm, is_possible};
 use super::error::{Exit, Failure};
 use super::global::GlobalArgs;
 use super::output::Output;
 use super::pager::Paging;
 use super::progress;
 use crate::engine::open::{OpenOptions, WideWorkTree, open};
-use crate::engine::{Clock, Error, Marks, Progress, Workspace};
+use crate::engine::{Clock, Error, Marks, Progress, Tally, Workspace};
 use crate::model::SessionId;
 use crate::render::style::{Style, Verbosity};
 use crate::render::{Render, patch_text};
@@ -27,9 +28,10 @@ pub(super) struct Context {
     /// Where relative paths begin.
     pub start: PathBuf,
     output: Output,
-    no_input: bool,
     wide: WideWorkTree,
     clock: Clock,
+    /// Whether somebody may be asked.
+    asks: bool,
 }
 
 impl Context {
@@ -48,9 +50,9 @@ impl Context {
             session: session.map_err(Failure::from)?,
             start: start(global.directory)?,
             output,
-            no_input: global.no_input,
             wide,
             clock: clock()?,
+            asks: !global.no_input && !global.json,
         })
     }
 
@@ -104,6 +106,30 @@ impl Context {
             .answer_with(report, Paging::Off, |_| bytes.to_vec())
     }
 
+    /// Prints what a check found, and fails with its exit code.
+    pub(super) fn answer_invalid(
+        &self,
+        report: &impl Render,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        self.output.verdict(report, &failure)?;
+        Err(failure.said())
+    }
+
+    /// Reads or hashes objects, with a bar on a terminal.
+    pub(super) fn watch_objects<T>(&self, work: impl FnOnce(&Tally) -> T) -> T {
+        progress::watch_objects(&self.output, work)
+    }
+
+    /// Asks for the word `yes`.
+    pub(super) fn confirm(&self, prompt: &str) -> Answer {
+        if self.asks {
+            confirm(prompt)
+        } else {
+            Answer::NoTerminal
+        }
+    }
+
     /// Whether the answer is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.output.is_json()
@@ -116,10 +142,7 @@ impl Context {
 
     /// Whether somebody is there who can be asked.
     pub(super) fn may_ask(&self) -> bool {
-        !self.no_input
-            && !self.is_json()
-            && std::io::IsTerminal::is_terminal(&std::io::stdin())
-            && std::io::IsTerminal::is_terminal(&std::io::stderr())
+        self.asks && is_possible()
     }
 
     /// How stderr looks.

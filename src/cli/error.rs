@@ -70,6 +70,8 @@ pub struct Failure {
     pub view: ErrorView,
     /// The exit code.
     pub exit: Exit,
+    /// Whether the answer has said it already.
+    pub(super) is_said: bool,
 }
 
 impl Failure {
@@ -80,7 +82,19 @@ impl Failure {
             message: message.into(),
             hints: Vec::new(),
         };
-        Self { view, exit }
+        let is_said = false;
+        Self {
+            view,
+            exit,
+            is_said,
+        }
+    }
+
+    /// The answer has said all of it: only the exit code is left.
+    #[must_use]
+    pub(super) fn said(mut self) -> Self {
+        self.is_said = true;
+        self
     }
 
     /// Says what to do next.
@@ -153,6 +167,11 @@ impl From<Error> for Failure {
             Error::Conflict(_) => fail("session-exists", Exit::Failure)
                 .hint("go-team cp-import FILE --as NAME brings it in under another name")
                 .hint("go-team sessions lists what is there"),
+            Error::Needed { .. } => fail("checkpoint-needed", Exit::Failure)
+                .hint("another one becomes the current one with the next go-team cp-create; undo needs others after the next rollback"),
+            Error::CannotRebuild { checkpoint, .. } => fail("cannot-rebuild", Exit::Failure)
+                .hint("if a clone or a backup has its objects, bring them back and run the command again")
+                .hint(format!("go-team cp-delete {checkpoint} removes what is left of it")),
             Error::Append(_) => fail("manifest", Exit::Failure).hint("go-team session-info"),
         }
     }
@@ -268,6 +287,10 @@ fn work_tree_of(git_dir: &Path) -> &Path {
     }
 }
 
+/// What to do about a damaged or missing file of go-team's own.
+const REBUILD: &str =
+    "go-team cp-validate says what is damaged, go-team cp-rebuild --all rebuilds it";
+
 fn of_store(error: &store::Error, message: String) -> Failure {
     let fail = |kind| Failure::new(kind, Exit::Failure, message.clone());
     match error {
@@ -281,7 +304,7 @@ fn of_store(error: &store::Error, message: String) -> Failure {
         {
             let session = path.parent().and_then(Path::file_name).unwrap_or_default();
             fail("manifest-damaged")
-                .hint("the checkpoints are not in it: their records, commits and refs are intact")
+                .hint("the checkpoints are not in it: go-team cp-rebuild --all makes it anew from their refs")
                 .hint(format!(
                     "git for-each-ref refs/go-team/{}/ lists them",
                     session.to_string_lossy()
@@ -291,14 +314,15 @@ fn of_store(error: &store::Error, message: String) -> Failure {
             if path.file_name().is_some_and(|name| name == "state.json") =>
         {
             fail("state-damaged")
+                .hint("go-team cp-rebuild --all takes it from the current checkpoint; the damaged file is kept")
                 .hint("go-team cp-show current --json has the state of the last checkpoint")
         }
         store::Error::Damaged { .. }
         | store::Error::TooLarge { .. }
         | store::Error::Misplaced { .. }
         | store::Error::Replaced { .. }
-        | store::Error::BadName { .. } => fail("file-damaged"),
-        store::Error::Missing { .. } => fail("file-missing"),
+        | store::Error::BadName { .. } => fail("file-damaged").hint(REBUILD),
+        store::Error::Missing { .. } => fail("file-missing").hint(REBUILD),
         store::Error::Exists { .. } => fail("file-exists")
             .hint("nothing is overwritten: name another file, or remove that one first"),
         store::Error::Io(error) => of_io(&error.source, message),

@@ -11,7 +11,9 @@
 mod confirm;
 mod context;
 mod create;
+mod delete;
 mod diff;
+mod doctor;
 mod error;
 mod export;
 mod global;
@@ -21,6 +23,7 @@ mod list;
 mod output;
 mod pager;
 mod progress;
+mod rebuild;
 mod rollback;
 mod rollback_error;
 mod session_info;
@@ -31,6 +34,7 @@ mod start;
 mod state;
 mod status;
 mod usage;
+mod validate;
 
 use std::ffi::OsString;
 
@@ -73,8 +77,15 @@ enum Command {
     Import(import::ImportArgs),
     #[command(name = "cp-diff")]
     Diff(diff::DiffArgs),
+    #[command(name = "cp-validate")]
+    Validate(validate::ValidateArgs),
+    #[command(name = "cp-rebuild")]
+    Rebuild(rebuild::RebuildArgs),
+    #[command(name = "cp-delete")]
+    Delete(delete::DeleteArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
 }
 
 impl Command {
@@ -93,6 +104,10 @@ impl Command {
             Self::Export(_) => "cp-export",
             Self::Import(_) => "cp-import",
             Self::Diff(_) => "cp-diff",
+            Self::Validate(_) => "cp-validate",
+            Self::Rebuild(_) => "cp-rebuild",
+            Self::Delete(_) => "cp-delete",
+            Self::Doctor(_) => "doctor",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
         }
@@ -112,6 +127,10 @@ impl Command {
             Self::Export(args) => args.run(context),
             Self::Import(args) => args.run(context),
             Self::Diff(args) => args.run(context),
+            Self::Validate(args) => args.run(context),
+            Self::Rebuild(args) => args.run(context),
+            Self::Delete(args) => args.run(context),
+            Self::Doctor(doctor::DoctorArgs {}) => doctor::DoctorArgs::run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
         }
@@ -131,7 +150,9 @@ pub fn run(args: &[OsString]) -> Exit {
     match result {
         Ok(()) => Exit::Ok,
         Err(failure) => {
-            output.failure(&failure);
+            if !failure.is_said {
+                output.failure(&failure);
+            }
             failure.exit
         }
     }

@@ -137,6 +137,15 @@ impl Output {
         }
     }
 
+    /// Prints the answer of a check that found something, with the remarks beside it.
+    pub(super) fn verdict(&self, report: &impl Render, failure: &Failure) -> Result<(), Failure> {
+        if self.is_json() {
+            let command = self.command.unwrap_or_default();
+            return print(&json::verdict(command, report, &failure.view));
+        }
+        self.answer(report)
+    }
+
     /// Prints a failure: on stderr, or as the JSON answer.
     pub(super) fn failure(&self, failure: &Failure) {
         if self.is_json() {

@@ -1,4 +1,4 @@
-//! Signs of life while a scan takes long.
+//! Signs of life while a scan takes long, and a bar while objects are read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::Output;
-use crate::engine::{Marks, Progress};
+use crate::engine::{Marks, Progress, Tally};
 
 /// Nothing is shown before this.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -65,4 +65,41 @@ fn show(progress: &Progress, marks: Option<&Marks>, ended: &mpsc::Receiver<()>) 
         }
     }
     spinner.finish_and_clear();
+}
+
+/// Does the work; shows how many objects of how many are read if it takes long and somebody watches.
+pub(super) fn watch_objects<T>(output: &Output, work: impl FnOnce(&Tally) -> T) -> T {
+    let tally = Tally::default();
+    if !output.shows_progress() {
+        return work(&tally);
+    }
+    thread::scope(|scope| {
+        let (done, ended) = mpsc::channel::<()>();
+        let tally = &tally;
+        scope.spawn(move || show_bar(tally, &ended));
+        let result = work(tally);
+        drop(done);
+        result
+    })
+}
+
+fn show_bar(tally: &Tally, ended: &mpsc::Receiver<()>) {
+    if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+        return;
+    }
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} objects read") {
+        bar.set_style(style);
+    }
+    loop {
+        let total = tally.total.load(Ordering::Relaxed);
+        if total > 0 {
+            bar.set_length(total);
+            bar.set_position(tally.done.load(Ordering::Relaxed).min(total));
+        }
+        if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
 }

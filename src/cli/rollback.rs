@@ -4,13 +4,13 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 
-use super::confirm::{self, Answer};
+use super::confirm::Answer;
 use super::context::Context;
 use super::{Exit, Failure};
 use crate::engine::rollback::resume::{Ending, resume};
 use crate::engine::rollback::{Forward, RollbackError, RollbackOptions, What, execute, prepare};
 use crate::engine::{Error, Workspace};
-use crate::render::{ConfirmView, PlanView, ResumeView, RollbackView};
+use crate::render::{ConfirmView, PlanView, Render as _, ResumeView, RollbackView};
 
 /// Go back to a checkpoint: files, staging, branch, HEAD and state
 ///
@@ -165,13 +165,12 @@ fn go(
             session: &prepared.session,
             plan: &prepared.plan,
         };
-        match confirm::ask(context, &view)? {
-            Answer::Yes => agreed = Some(prepared),
-            Answer::No => {
-                let message = format!("{operation} cancelled; nothing was changed");
-                return Err(Failure::new("cancelled", Exit::Cancelled, message));
-            }
+        let question = format!("{}Type 'yes' to go on: ", view.text(context.stderr()));
+        if context.confirm(&question) != Answer::Confirmed {
+            let message = format!("{operation} cancelled; nothing was changed");
+            return Err(Failure::new("cancelled", Exit::Cancelled, message));
         }
+        agreed = Some(prepared);
     }
     let marks = super::signals::watched();
     let result = context.watch_walk(marks, |progress| {

@@ -2,6 +2,7 @@
 
 use crate::model::workflow::{IllegalTransition, UnknownWorkflow};
 use crate::model::{SelectorError, SessionId};
+use crate::plan::delete::Refused;
 use crate::{config, git, model, store};
 
 /// Everything an operation can fail with.
@@ -106,7 +107,31 @@ pub enum Error {
     /// A session's name that is taken.
     #[error(transparent)]
     Conflict(#[from] crate::plan::import::ImportConflict),
+    /// Checkpoints that are needed.
+    #[error("{}", needed_text(refused))]
+    Needed {
+        /// Which, and what for.
+        refused: Vec<Refused>,
+    },
+    /// Nothing holds a copy of a checkpoint's record.
+    #[error("{checkpoint} cannot be rebuilt: {reason}")]
+    CannotRebuild {
+        /// The checkpoint.
+        checkpoint: model::CheckpointId,
+        /// Why not.
+        reason: String,
+    },
     /// An invariant of the manifest would break.
     #[error("the session's manifest does not take the checkpoint: {0}")]
     Append(#[from] model::manifest::AppendError),
+}
+
+/// Which checkpoints must stay, each with its reasons.
+fn needed_text(refused: &[Refused]) -> String {
+    let parts = refused.iter().map(|refused| {
+        let reasons = refused.protections.iter().map(ToString::to_string);
+        let reasons = reasons.collect::<Vec<_>>().join(" and ");
+        format!("{} cannot be deleted: {reasons}", refused.checkpoint)
+    });
+    parts.collect::<Vec<_>>().join("; ")
 }

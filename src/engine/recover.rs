@@ -38,6 +38,11 @@ pub enum Recovered {
         /// The session.
         session: SessionId,
     },
+    /// Checkpoints had been taken from the list, and are gone for good now.
+    Deleted {
+        /// The checkpoints; none when deleting had not begun.
+        checkpoints: Vec<CheckpointId>,
+    },
 }
 
 impl Workspace {
@@ -150,6 +155,17 @@ impl Workspace {
                     )?;
                     Recovered::Retracted { checkpoint }
                 }
+            }
+            Journal::Delete(delete) => {
+                let manifest = self.store.load_manifest(session)?;
+                let gone = delete.checkpoints.iter();
+                let gone = gone.filter(|id| manifest.entry(id).is_none());
+                let checkpoints: Vec<CheckpointId> = gone.cloned().collect();
+                for id in &checkpoints {
+                    self.remove_checkpoint(session, id, None)?;
+                }
+                self.refresh_state(&manifest)?;
+                Recovered::Deleted { checkpoints }
             }
         };
         self.store.remove_journal(session)?;

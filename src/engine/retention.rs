@@ -62,7 +62,7 @@ fn candidate(entry: &Entry) -> Candidate<'_, &CheckpointId, Trigger> {
 }
 
 /// The current checkpoint, and what the next undo and the next redo would need.
-fn protected(manifest: &Manifest) -> Protected<&CheckpointId> {
+pub(super) fn protected(manifest: &Manifest) -> Protected<&CheckpointId> {
     let mut protected = Protected::default();
     if let Some(current) = manifest.current() {
         protected.insert(&current.id, Protection::Current);

@@ -111,6 +111,12 @@ pub trait Backend: Send + std::marker::Sync {
         staged.publish(sync)
     }
 
+    /// Makes a ref of go-team's own point at `id`, whatever it is now, damaged included.
+    ///
+    /// # Errors
+    /// When it is not below `refs/go-team/`, or cannot be written.
+    fn put_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error>;
+
     /// Deletes a ref that must point at `expected`; a missing one is fine.
     ///
     /// # Errors
@@ -166,6 +172,12 @@ pub trait Backend: Send + std::marker::Sync {
         objects: &mut dyn Iterator<Item = (ObjectId, Option<&[u8]>)>,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error>;
+
+    /// Another handle on the same repository: for another thread, or to see packs that came since this one was opened.
+    ///
+    /// # Errors
+    /// When the repository cannot be opened again.
+    fn reopen(&self) -> Result<Box<dyn Backend>, Error>;
 
     /// How long an object is; none when it is not there.
     fn size(&self, id: &ObjectId) -> Option<u64>;

@@ -106,6 +106,17 @@ impl Backend for Libgit2 {
         StagedRef::write(&self.common_dir, &self.scratch, name, id)
     }
 
+    fn put_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
+        if !name.starts_with("refs/go-team/") || name.contains("..") {
+            return Err(Error::RefMoved {
+                name: name.to_owned(),
+            });
+        }
+        let staged = StagedRef::write(&self.common_dir, &self.scratch, name, id)?;
+        staged.sync(sync)?;
+        staged.replace(sync)
+    }
+
     /// Done here and not by libgit2, whose lock would stay behind when the process is killed.
     fn delete_reference(&self, name: &str, expected: ObjectId) -> Result<(), Error> {
         match self.reference(name)? {
@@ -256,6 +267,13 @@ impl Backend for Libgit2 {
             Some(error) => Err(error),
             None => written.map_err(packing),
         }
+    }
+
+    fn reopen(&self) -> Result<Box<dyn Backend>, Error> {
+        let git_dir = self.repo().path().to_owned();
+        let repo = git2::Repository::open(git_dir)
+            .map_err(|error| Error::git("open the repository again", &error))?;
+        Ok(Box::new(Self::new(repo, self.scratch.clone())))
     }
 
     fn size(&self, id: &ObjectId) -> Option<u64> {

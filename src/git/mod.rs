@@ -40,6 +40,7 @@ mod pack_keep;
 mod packed_refs;
 pub mod patch;
 mod pool;
+pub mod reachable;
 pub mod reference;
 pub mod repack;
 pub mod restore;
@@ -54,6 +55,7 @@ pub mod timings;
 pub mod tree;
 mod trees;
 mod twins;
+pub mod verify;
 pub mod walk;
 mod wildmatch;
 

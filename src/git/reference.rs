@@ -14,6 +14,15 @@ use crate::model::object_id::ObjectId;
 /// How often a ref is put in place anew when its directory vanishes.
 const ATTEMPTS: usize = 20;
 
+/// What happens to a ref of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placing {
+    /// There must be none.
+    New,
+    /// It goes.
+    Over,
+}
+
 /// A ref that is written but not yet there. Dropped, it leaves nothing behind.
 #[derive(Debug)]
 pub struct StagedRef {
@@ -64,6 +73,18 @@ impl StagedRef {
     /// # Errors
     /// When there is one of that name, or it cannot be put there.
     pub fn publish(self, sync: Sync) -> Result<(), Error> {
+        self.place(sync, Placing::New)
+    }
+
+    /// Puts the ref in its place, whatever was there.
+    ///
+    /// # Errors
+    /// When it cannot be put there.
+    pub fn replace(self, sync: Sync) -> Result<(), Error> {
+        self.place(sync, Placing::Over)
+    }
+
+    fn place(self, sync: Sync, placing: Placing) -> Result<(), Error> {
         let Self {
             mut file,
             common_dir,
@@ -74,7 +95,10 @@ impl StagedRef {
         // A running `git pack-refs` may remove the directory while it is empty.
         for attempt in 1.. {
             create_dirs(&common_dir, dir, sync)?;
-            let placed = file.persist_noclobber(&place);
+            let placed = match placing {
+                Placing::New => file.persist_noclobber(&place),
+                Placing::Over => file.persist(&place),
+            };
             let Err(failed) = placed else { break };
             match failed.error.kind() {
                 ErrorKind::NotFound if attempt < ATTEMPTS => file = failed.file,

@@ -46,7 +46,7 @@ pub struct Rules {
     fold: bool,
     /// Ignore files that count though they are not on disk.
     ignore_blobs: HashMap<Vec<u8>, ObjectId>,
-    validate: gix_validate::path::component::Options,
+    validate: Guard,
     /// Whether attributes or settings outside the work tree could make git convert content.
     pub(super) converts_everywhere: bool,
     /// Changes when ignore rules outside the work tree change.
@@ -185,11 +185,7 @@ impl Rules {
             sparse,
             fold: settings.ignore_case,
             ignore_blobs,
-            validate: gix_validate::path::component::Options {
-                protect_windows: false,
-                protect_hfs: settings.protect_hfs,
-                protect_ntfs: settings.protect_ntfs,
-            },
+            validate: name_guard(settings),
             converts_everywhere,
             ignore_print,
             convert_print,
@@ -242,18 +238,7 @@ impl Rules {
 
     /// Whether git would take the name into a tree: `.git` and its look-alikes are refused.
     pub(super) fn is_valid_name(&self, name: &[u8], is_symlink: bool) -> bool {
-        let mode = is_symlink.then_some(gix_validate::path::component::Mode::Symlink);
-        let is_valid =
-            |name: &[u8]| gix_validate::path::component(bstr(name), mode, self.validate).is_ok();
-        // To Windows a backslash parts names: git looks at each part.
-        let has_bad_part = || {
-            self.validate.protect_ntfs
-                && name.contains(&b'\\')
-                && name
-                    .split(|byte| *byte == b'\\')
-                    .any(|part| !matches!(part, b"" | b"." | b"..") && !is_valid(part))
-        };
-        is_valid(name) && !has_bad_part()
+        is_valid_name(self.validate, name, is_symlink)
     }
 
     /// Which conversions git applies to the content of a path.
@@ -383,4 +368,31 @@ impl gix_object::Find for Finder {
         };
         Ok(Some(gix_object::Data::new(buffer, kind, id.kind())))
     }
+}
+
+/// Against which look-alikes of `.git` names are checked.
+pub(super) type Guard = gix_validate::path::component::Options;
+
+/// What git's settings protect from.
+pub(super) fn name_guard(settings: &super::settings::Settings) -> Guard {
+    Guard {
+        protect_windows: false,
+        protect_hfs: settings.protect_hfs,
+        protect_ntfs: settings.protect_ntfs,
+    }
+}
+
+/// Whether git would take a name into a tree.
+pub(super) fn is_valid_name(guard: Guard, name: &[u8], is_symlink: bool) -> bool {
+    let mode = is_symlink.then_some(gix_validate::path::component::Mode::Symlink);
+    let is_valid = |name: &[u8]| gix_validate::path::component(bstr(name), mode, guard).is_ok();
+    // To Windows a backslash parts names: git looks at each part.
+    let has_bad_part = || {
+        guard.protect_ntfs
+            && name.contains(&b'\\')
+            && name
+                .split(|byte| *byte == b'\\')
+                .any(|part| !matches!(part, b"" | b"." | b"..") && !is_valid(part))
+    };
+    is_valid(name) && !has_bad_part()
 }

@@ -22,6 +22,8 @@ pub enum Journal {
     Create(CreateJournal),
     /// Files, index, HEAD and state are being taken to another checkpoint's.
     Rollback(Box<RollbackJournal>),
+    /// Checkpoints are being deleted.
+    Delete(DeleteJournal),
 }
 
 /// What it takes to finish or to undo a rollback, an undo or a redo that is under way.
@@ -81,6 +83,20 @@ pub struct CreateJournal {
     pub started_at: DateTime<Utc>,
 }
 
+/// What it takes to finish deleting checkpoints: those that the manifest does not list any more lose their files and
+/// refs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteJournal {
+    /// The session they belong to.
+    pub session: SessionId,
+    /// The checkpoints.
+    pub checkpoints: Vec<CheckpointId>,
+    /// When deleting began.
+    #[serde(with = "timestamp")]
+    pub started_at: DateTime<Utc>,
+}
+
 impl Journal {
     /// The operation's name, as the file has it.
     #[must_use]
@@ -88,6 +104,7 @@ impl Journal {
         match self {
             Self::Create(_) => "create",
             Self::Rollback(_) => "rollback",
+            Self::Delete(_) => "delete",
         }
     }
 
@@ -97,6 +114,7 @@ impl Journal {
         match self {
             Self::Create(create) => &create.session,
             Self::Rollback(rollback) => &rollback.session,
+            Self::Delete(delete) => &delete.session,
         }
     }
 
@@ -106,6 +124,7 @@ impl Journal {
         let body = match self {
             Self::Create(create) => serde_json::to_value(create),
             Self::Rollback(rollback) => serde_json::to_value(rollback),
+            Self::Delete(delete) => serde_json::to_value(delete),
         };
         let mut object = Map::new();
         object.insert("op".to_owned(), self.op().into());
@@ -126,6 +145,7 @@ impl Journal {
             Some(Value::String(op)) if op == "rollback" => {
                 format::shaped(object).map(Box::new).map(Self::Rollback)
             }
+            Some(Value::String(op)) if op == "delete" => format::shaped(object).map(Self::Delete),
             Some(Value::String(op)) => Err(FormatError::UnknownOp { op }),
             _ => Err(FormatError::Shape {
                 reason: "missing field `op`".to_owned(),
@@ -150,7 +170,12 @@ mod tests {
 
     #[test]
     fn round_trips() {
-        for journal in [journal(None), journal(Some("pack-1234"))] {
+        let delete = Journal::Delete(DeleteJournal {
+            session: SessionId::parse("auth-1f3c").unwrap(),
+            checkpoints: vec![CheckpointId::parse("cp-01-init-20251228-210000").unwrap()],
+            started_at: timestamp::parse("2025-12-28T21:00:00.000Z").unwrap(),
+        });
+        for journal in [journal(None), journal(Some("pack-1234")), delete] {
             assert_eq!(
                 Journal::from_file_bytes(&journal.to_file_bytes()),
                 Ok(journal)

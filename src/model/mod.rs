@@ -14,6 +14,7 @@ pub mod chain;
 pub mod current;
 pub mod digest;
 pub mod files;
+pub mod finding;
 pub mod format;
 pub mod ids;
 pub mod journal;

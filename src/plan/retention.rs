@@ -106,6 +106,12 @@ impl<K: Eq + Hash> Protected<K> {
             needs.push(protection);
         }
     }
+
+    /// What one checkpoint is needed for.
+    #[must_use]
+    pub fn needs(&self, key: &K) -> &[Protection] {
+        self.0.get(key).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// What happens to a checkpoint.

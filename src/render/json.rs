@@ -16,6 +16,15 @@ struct Success<'a, T> {
 }
 
 #[derive(Serialize)]
+struct Verdict<'a, T, E> {
+    schema_version: u32,
+    ok: bool,
+    command: &'a str,
+    data: &'a T,
+    error: &'a E,
+}
+
+#[derive(Serialize)]
 struct Failure<'a, T> {
     schema_version: u32,
     ok: bool,
@@ -41,6 +50,18 @@ pub fn failure<T: Serialize>(command: Option<&str>, error: &T) -> String {
         schema_version: SCHEMA_VERSION,
         ok: false,
         command,
+        error,
+    })
+}
+
+/// The answer of a check that found something: what was found, and that it is not well.
+#[must_use]
+pub fn verdict<T: Serialize, E: Serialize>(command: &str, data: &T, error: &E) -> String {
+    line(&Verdict {
+        schema_version: SCHEMA_VERSION,
+        ok: false,
+        command,
+        data,
         error,
     })
 }

@@ -8,7 +8,9 @@
 )]
 
 mod create;
+mod delete;
 mod diff;
+mod doctor;
 mod error;
 pub mod escape;
 mod export;
@@ -17,6 +19,8 @@ pub mod json;
 mod layout;
 mod list;
 mod note;
+mod rebuild;
+mod remedy;
 mod rollback;
 mod session_info;
 mod sessions;
@@ -27,13 +31,16 @@ mod status;
 pub mod style;
 pub mod table;
 pub mod time;
+mod validate;
 
 use serde::Serialize;
 
 pub use create::CreateView;
+pub use delete::delete_prompt;
 pub use diff::patch_text;
 pub use error::ErrorView;
 pub use note::{Level, Note};
+pub use remedy::commands_for;
 pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};
 pub use style::Style;
 

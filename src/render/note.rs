@@ -99,6 +99,13 @@ pub(super) fn recovered(done: &[Recovered]) -> impl Iterator<Item = Note> {
                 "an earlier import was interrupted before its session {session} was there; \
                  what it left is cleared away"
             ),
+            Recovered::Deleted { checkpoints } if checkpoints.is_empty() => {
+                "an earlier cp-delete was interrupted before anything was deleted".to_owned()
+            }
+            Recovered::Deleted { checkpoints } => format!(
+                "an earlier cp-delete was interrupted; it is finished now: {} deleted",
+                checkpoints.len()
+            ),
         })
     })
 }

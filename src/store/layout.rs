@@ -3,7 +3,7 @@
 //! ```text
 //! lock, import.json           worktrees/<key>/current, stat-cache
 //! sessions/<session>/         manifest.json, <checkpoint>.json, latest, state.json, journal.json,
-//!                             rollback-history.json, errors.jsonl, errors.1.jsonl, exports/
+//!                             rollback-history.json, errors.jsonl, errors.1.jsonl, exports/, damaged/
 //! failed/<session>/           the same, archived
 //! ```
 
@@ -174,6 +174,12 @@ impl Layout {
     #[must_use]
     pub fn old_errors(&self, session: &SessionId) -> PathBuf {
         self.session(session).join("errors.1.jsonl")
+    }
+
+    /// Where damaged files are kept.
+    #[must_use]
+    pub fn damaged(&self, session: &SessionId) -> PathBuf {
+        self.session(session).join("damaged")
     }
 
     /// Where exports go.

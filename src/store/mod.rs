@@ -6,6 +6,7 @@
 //! [`lock`]; readers need none, because every file changes by a rename.
 
 pub mod archive;
+mod aside;
 mod current;
 pub mod durable;
 pub mod errors;

@@ -165,7 +165,7 @@ fn files_that_are_damaged_or_newer() {
     --- stdout
     --- stderr
     error: $TMP/work/.git/go-team/sessions/auth-system-504f/manifest.json is damaged: EOF while parsing a value at line 12 column 244
-    hint: the checkpoints are not in it: their records, commits and refs are intact
+    hint: the checkpoints are not in it: go-team cp-rebuild --all makes it anew from their refs
     hint: git for-each-ref refs/go-team/auth-system-504f/ lists them
     ---
     ");
@@ -174,7 +174,7 @@ fn files_that_are_damaged_or_newer() {
       "command": "cp-create",
       "error": {
         "hints": [
-          "the checkpoints are not in it: their records, commits and refs are intact",
+          "the checkpoints are not in it: go-team cp-rebuild --all makes it anew from their refs",
           "git for-each-ref refs/go-team/auth-system-504f/ lists them"
         ],
         "kind": "manifest-damaged",
@@ -192,7 +192,7 @@ fn files_that_are_damaged_or_newer() {
     --- stdout
     --- stderr
     error: $TMP/work/.git/go-team/sessions/auth-system-504f/manifest.json does not exist
-    hint: the checkpoints are not in it: their records, commits and refs are intact
+    hint: the checkpoints are not in it: go-team cp-rebuild --all makes it anew from their refs
     hint: git for-each-ref refs/go-team/auth-system-504f/ lists them
     ---
     ");
@@ -215,6 +215,7 @@ fn files_that_are_damaged_or_newer() {
     --- stdout
     --- stderr
     error: $TMP/work/.git/go-team/sessions/auth-system-504f/state.json is damaged: expected a value at line 1 column 1
+    hint: go-team cp-rebuild --all takes it from the current checkpoint; the damaged file is kept
     hint: go-team cp-show current --json has the state of the last checkpoint
     ---
     ");

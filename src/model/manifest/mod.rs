@@ -7,6 +7,7 @@ mod entry;
 mod file;
 mod line;
 mod ordinals;
+mod salvage;
 
 use std::collections::BTreeSet;
 
@@ -23,6 +24,7 @@ use super::trigger::Trigger;
 pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord};
 use file::EntryText;
 pub use ordinals::OrdinalRange;
+pub use salvage::Salvage;
 
 /// A session's manifest.
 #[derive(Debug, Clone)]
