@@ -169,7 +169,8 @@ fn go(
             Answer::Yes => agreed = Some(prepared),
             Answer::No => {
                 let message = format!("{operation} cancelled; nothing was changed");
-                return Err(Failure::new("cancelled", Exit::Cancelled, message));
+                return Err(Failure::new("cancelled", Exit::Cancelled, message)
+                    .hint("only the whole word yes goes on; --yes says it beforehand"));
             }
         }
     }

@@ -80,13 +80,13 @@ pub fn resume(
         report.since = Some(id);
     }
     match ending {
-        Ending::Abort => carrier.put_back()?,
+        Ending::Abort => carrier.put_back(marks)?,
         Ending::Continue => match carrier.walk(Direction::Forward, marks)? {
             Outcome::Arrived => {
                 carrier.complete()?;
             }
             Outcome::Stopped => {
-                carrier.put_back()?;
+                carrier.put_back(marks)?;
                 report.ending = Ending::Abort;
             }
         },

@@ -49,8 +49,10 @@ pub struct Marks {
     pub done: AtomicU64,
     /// Steps in all.
     pub total: AtomicU64,
-    /// Set from outside to stop before the next step.
+    /// Set from outside to stop before the next step; a walk back is not stopped.
     pub stop: AtomicBool,
+    /// Whether the steps lead back to where it began.
+    pub back: AtomicBool,
 }
 
 /// How a walk ended.
@@ -164,6 +166,8 @@ impl<'a> Restore<'a> {
             .total
             .store(self.differences.files.len() as u64, Ordering::Relaxed);
         marks.done.store(0, Ordering::Relaxed);
+        let is_back = direction == Direction::Back;
+        marks.back.store(is_back, Ordering::Relaxed);
         pool::run(|| self.steps(direction, foreign, marks))
     }
 
@@ -184,7 +188,7 @@ impl<'a> Restore<'a> {
             .partition(|change| goal(change).is_some());
         let stopped = AtomicBool::new(false);
         let go_on = || {
-            let stop = marks.stop.load(Ordering::Relaxed);
+            let stop = direction == Direction::Forward && marks.stop.load(Ordering::Relaxed);
             stopped.fetch_or(stop, Ordering::Relaxed);
             !stop
         };
