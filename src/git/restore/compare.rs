@@ -114,6 +114,12 @@ impl Differences {
         self.files.retain(|change| !paths.contains(&change.path));
     }
 
+    /// How many files and directories differ, or hold something that does.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.files.len() + self.dirs.len()
+    }
+
     /// Whether nothing differs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
