@@ -2,7 +2,7 @@
 
 use super::dice::{Dice, is_complete, thinned};
 use super::scene::Scene;
-use super::sweep::{Fault, Remedy, Stage};
+use super::sweep::{Fault, Remedy, Stage, at_each};
 
 /// A rollback over two checkpoints, with work that no checkpoint holds.
 pub fn rollback() -> Stage {
@@ -30,13 +30,10 @@ pub fn redo() -> Stage {
 }
 
 fn sweep(stage: &Stage, few: usize) {
-    let mut killed = 0;
-    for nth in thinned(stage.points.len(), few) {
-        let struck = stage.strike(Fault::Kill, nth);
-        struck.resolve_some(nth);
-        killed += 1;
-    }
-    assert!(killed > 0, "there are no points");
+    let points = thinned(stage.points.len(), few);
+    at_each(&stage.name(Fault::Kill), &points, |nth| {
+        stage.strike(Fault::Kill, nth).resolve_some(nth);
+    });
 }
 
 #[test]
@@ -73,10 +70,10 @@ fn sweep_remedy(remedy: Remedy, few: usize) {
     };
     for first in firsts.iter().copied() {
         let interrupted = stage.killed_at(first, remedy);
-        for nth in thinned(interrupted.points.len(), few) {
-            let struck = interrupted.strike(Fault::Kill, nth);
-            struck.resolve(remedy);
-        }
+        let points = thinned(interrupted.points.len(), few);
+        at_each(&interrupted.name(Fault::Kill), &points, |nth| {
+            interrupted.strike(Fault::Kill, nth).resolve(remedy);
+        });
     }
 }
 

@@ -150,6 +150,20 @@ pub enum RollbackError {
         /// The paths.
         paths: Vec<String>,
     },
+    /// It is done, but the last word on it may be lost in a power cut.
+    #[error("the rollback to {target} is done, but it could not be closed: {cause}")]
+    Unclosed {
+        /// Where it went.
+        target: CheckpointId,
+        /// What failed.
+        cause: Box<super::Error>,
+    },
+    /// It cannot be put back: it had come to its end.
+    #[error("the rollback to {target} was already complete when it was interrupted")]
+    AlreadyComplete {
+        /// Where it went.
+        target: CheckpointId,
+    },
     /// No rollback waits to be finished.
     #[error("no rollback was interrupted")]
     NothingUnfinished,

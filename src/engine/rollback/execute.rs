@@ -147,8 +147,12 @@ fn put_back(carrier: &Carrier<'_>, marks: &Marks, cause: Error) -> Error {
         history.any(|record| record.id == journal.record.id)
     });
     if has_happened {
-        // Only the last word failed; the next command finds that out too.
-        return cause;
+        // Only the last word failed, and the next command says it again.
+        return RollbackError::Unclosed {
+            target: journal.record.to_checkpoint.clone(),
+            cause: Box::new(cause),
+        }
+        .into();
     }
     let back = Carrier {
         foreign: Foreign::Leave,
