@@ -251,6 +251,9 @@ fn help_names_what_there_is() {
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]
       cp-list       List the checkpoints of a session [alias: checkpoints]
       cp-show       Show everything about one checkpoint
+      rollback      Go back to a checkpoint: files, staging, branch, HEAD and state [alias: restore]
+      undo          Bring everything back as it was before the last rollback
+      redo          Do the rollback again that was undone last
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
       help          Print this message or the help of the given subcommand(s)
@@ -292,7 +295,7 @@ fn help_names_what_there_is() {
               Never ask; fail where an answer would be needed
 
           --force
-              Accept the home directory or / as a work tree
+              Accept the home directory or / as a work tree; in a rollback, a target off the current line
     --- stderr
     ---
     ");
@@ -374,7 +377,7 @@ fn help_names_what_there_is() {
               Never ask; fail where an answer would be needed
 
           --force
-              Accept the home directory or / as a work tree
+              Accept the home directory or / as a work tree; in a rollback, a target off the current line
     --- stderr
     ---
     ");
