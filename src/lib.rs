@@ -11,11 +11,20 @@
 //! | [`model`] | values: ids, records, manifests, state, selectors, workflows, and their stored form | touch disk, clock, environment or process |
 //! | [`plan`] | decisions: values in, a plan with reasons out | the same |
 //! | [`config`] | settings in layers, each with its origin | look at the environment by itself; decide what a setting does |
-//! | [`git`] | all that touches the repository: opening, scanning, objects, packs, refs, the index | know of sessions; write to the index, HEAD or a ref outside `refs/go-team/` to make a checkpoint |
+//! | [`git`] | all that touches the repository: opening, scanning, objects, packs, refs, the index, restoring | know of sessions; write to files, the index, HEAD or a ref outside `refs/go-team/`, but in [`git::restore`] |
 //! | [`store`] | all that touches go-team's own files: where they are, how they are written, who may write | know of git; know what the bytes mean |
 //! | [`engine`] | one operation a file: options in, report out | print, parse arguments, read the environment |
 //! | [`render`] | reports as text or JSON, with hostile text escaped | read or write anything |
 //! | [`cli`] | arguments, environment, streams; errors as message, hints and exit code | decide anything; pass a type of clap's on |
+//!
+//! Going back has more than one file in each of them, as it has the most to get right:
+//!
+//! | file | its part |
+//! |---|---|
+//! | [`plan::rollback`] | the plan as a value, who is valid afterwards, what `undo` and `redo` mean |
+//! | [`engine::rollback`] | the order: plan, safety checkpoint, journal, walk, check, manifest; and what to do with an unfinished one |
+//! | [`git::restore`] | two checkpoints compared, and the walk from one to the other: files, index, branches, HEAD |
+//! | [`model::journal`], `store/journal.rs` | what a killed rollback leaves for the next command |
 //!
 //! # Who may use whom
 //!
@@ -59,13 +68,16 @@
 //!   sessions/<session>/manifest.json                 the list of checkpoints
 //!   sessions/<session>/<checkpoint>.json             one record each, sealed and linked by checksums
 //!   sessions/<session>/state.json, latest            the live state; a link to the newest record
-//!   sessions/<session>/journal.json                  only while an operation is under way
+//!   sessions/<session>/journal.json                  only while a checkpoint is made
+//!   sessions/<session>/rollback.json                 only while a rollback is under way
 //!   sessions/<session>/errors.jsonl                  operations that failed
 //!   sessions/<session>/exports/                      archives: a tar.gz of all of this and a git bundle of the refs
 //!   sessions/<session>/damaged/                      damaged files that were replaced by rebuilt ones
 //! ```
 //!
 //! Paths are built in [`store::layout`], trees in [`git::snapshot`] and [`git::sidecar`], files of JSON in [`model`].
+//! For the time of a rollback there are also files that wait for their rename: `.go-team-tmp-<rollback>-<n>` beside the
+//! file that they replace, and `go-team-index-<rollback>` beside the index. The journal knows their names.
 //! Every file of go-team's own is written beside its place, synced, and renamed ([`store::durable`]), so readers need no
 //! lock. Ids are types that are checked whenever they come from outside ([`model::ids`]), so none can lead out of its
 //! directory.

@@ -1,6 +1,6 @@
 //! Signs of life while a scan takes long, and a bar while objects are read.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -51,14 +51,10 @@ fn show(progress: &Progress, marks: Option<&Marks>, ended: &mpsc::Receiver<()>) 
     loop {
         let looked_at = progress.files.load(Ordering::Relaxed);
         let read = progress.read.load(Ordering::Relaxed);
-        let walked = marks.map(|marks| {
-            let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
-            (count(&marks.done), count(&marks.total))
-        });
-        spinner.set_message(match walked {
-            Some((done, total)) if total > 0 => format!("{done} of {total} files restored"),
-            _ => format!("{looked_at} files looked at, {read} read"),
-        });
+        let walked = marks.and_then(in_words);
+        spinner.set_message(
+            walked.unwrap_or_else(|| format!("{looked_at} files looked at, {read} read")),
+        );
         spinner.tick();
         if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
             break;
@@ -102,4 +98,21 @@ fn show_bar(tally: &Tally, ended: &mpsc::Receiver<()>) {
         }
     }
     bar.finish_and_clear();
+}
+
+/// How far files have been changed; nothing before that has begun.
+fn in_words(marks: &Marks) -> Option<String> {
+    let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
+    let is = |mark: &AtomicBool| mark.load(Ordering::Relaxed);
+    let (done, total) = (count(&marks.done), count(&marks.total));
+    if total == 0 {
+        return is(&marks.stop).then(|| "stopping".to_owned());
+    }
+    Some(if is(&marks.back) {
+        format!("{done} of {total} files put back")
+    } else if is(&marks.stop) {
+        format!("stopping after {done} of {total} files")
+    } else {
+        format!("{done} of {total} files restored")
+    })
 }

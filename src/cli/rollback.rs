@@ -168,7 +168,8 @@ fn go(
         let question = format!("{}Type 'yes' to go on: ", view.text(context.stderr()));
         if context.confirm(&question) != Answer::Confirmed {
             let message = format!("{operation} cancelled; nothing was changed");
-            return Err(Failure::new("cancelled", Exit::Cancelled, message));
+            return Err(Failure::new("cancelled", Exit::Cancelled, message)
+                .hint("only the whole word yes goes on; --yes says it beforehand"));
         }
         agreed = Some(prepared);
     }

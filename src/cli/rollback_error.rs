@@ -64,6 +64,11 @@ pub(super) fn of_rollback(error: &RollbackError, message: String) -> Failure {
         RollbackError::Incomplete { .. } => fail("incomplete")
             .hint("go-team undo brings back how it was before")
             .hint("go-team rollback current --yes tries those paths again"),
+        RollbackError::Unclosed { .. } => fail("unclosed")
+            .hint("mend what failed; the next command closes it")
+            .hint("go-team undo brings back how it was before"),
+        RollbackError::AlreadyComplete { .. } => fail("already-complete")
+            .hint("go-team undo brings back how it was before"),
         RollbackError::NothingUnfinished => {
             Failure::new("nothing-unfinished", Exit::NotFound, message).hint("go-team status")
         }

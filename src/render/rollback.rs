@@ -5,14 +5,15 @@ mod done;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::Render;
 use super::escape::escape;
 use super::layout;
 use super::note::{self, Note};
 use super::style::{Mark, Role, Style, Verbosity};
-use super::time;
 use crate::engine::rollback::{FileStep, KeptFile, Named, Plan, PlannedFile};
+use crate::engine::summary::StepName;
 use crate::model::journal::JournalHead;
 use crate::model::{CheckpointId, RollbackKind, SessionId};
 pub use done::{ResumeView, RollbackView};
@@ -61,9 +62,11 @@ impl Render for ConfirmView<'_> {
             let word = style.paint(Role::Warning, "Warning:");
             let _ = writeln!(out, "{word} {}", escape(warning));
         }
-        out.push_str(
-            "\nEverything as it is now goes into a safety checkpoint first; go-team undo brings it back.\n",
-        );
+        out.push_str("\nEverything as it is now goes into a safety checkpoint first.\n");
+        out.push_str(match self.plan.kind {
+            RollbackKind::Undo => "go-team redo brings it back.\n",
+            _ => "go-team undo brings it back.\n",
+        });
         out
     }
 
@@ -81,97 +84,148 @@ fn heading(plan: &Plan) -> &'static str {
 }
 
 fn named(checkpoint: &Named) -> String {
-    format!(
-        "{} (step {} - {}, {})",
-        checkpoint.id,
-        checkpoint.step,
-        escape(&checkpoint.name),
-        time::seconds(checkpoint.timestamp)
-    )
+    let step = layout::step_label(&StepName {
+        step: checkpoint.step,
+        name: checkpoint.name.clone(),
+    });
+    format!("{step} ({})", checkpoint.id)
+}
+
+/// How far the texts behind labels are indented.
+const INDENT: usize = 13;
+
+/// A label and its text, which goes on below itself where the line ends.
+fn field(out: &mut String, style: &Style, label: &str, text: &str) {
+    let room = style.width.saturating_sub(INDENT);
+    let _ = write!(out, "{label:<INDENT$}");
+    let mut used = 0;
+    for word in text.split(' ') {
+        if used > 0 && used + 1 + word.width() > room {
+            let _ = write!(out, "\n{:INDENT$}", "");
+            used = 0;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += word.width();
+    }
+    out.push('\n');
+}
+
+/// Some of many, a line each.
+fn listed(out: &mut String, style: &Style, lines: impl Iterator<Item = String>, total: usize) {
+    for line in lines.take(SHOWN) {
+        let _ = writeln!(
+            out,
+            "{:INDENT$}{}",
+            "",
+            style.cut(&line, style.width.saturating_sub(INDENT))
+        );
+    }
+    if total > SHOWN {
+        let _ = writeln!(out, "{:INDENT$}… and {} more", "", total - SHOWN);
+    }
 }
 
 /// The parts of a plan that people want to see.
 fn body(plan: &Plan, style: &Style) -> String {
     let mut out = String::new();
-    let mut line = |label: &str, text: &str| {
-        let _ = writeln!(out, "{label:<13}{text}");
-    };
-    line("Target:", &named(&plan.target));
+    field(&mut out, style, "Target:", &named(&plan.target));
     if let Some(source) = &plan.source {
-        line("Restores:", &named(source));
+        field(&mut out, style, "Restores:", &named(source));
     }
     if let Some(current) = &plan.current {
-        line("Current:", &named(current));
+        field(&mut out, style, "Current:", &named(current));
     }
     if plan.paths.is_empty() {
-        line("Discards:", &discards(plan));
-        line("HEAD:", &head(plan, style));
+        checkpoints(&mut out, plan, style);
+        field(&mut out, style, "HEAD:", &head(plan, style));
     } else {
-        line("Paths:", &escape(&plan.paths.join(", ")));
+        field(&mut out, style, "Paths:", &escape(&plan.paths.join(", ")));
     }
-    if !plan.revalidates.is_empty() {
-        line("Valid again:", &ids(&plan.revalidates));
-    }
-    for branch in &plan.branches {
-        let name = branch.name.trim_start_matches("refs/heads/");
-        let place = |id: Option<crate::model::ObjectId>| {
-            id.map_or_else(|| "nothing".to_owned(), |id| id.short())
-        };
-        let arrow = style.mark(Mark::To);
-        let way = format!("{} {arrow} {}", place(branch.from), place(branch.to));
-        line("Branch:", &format!("{}: {way}", escape(name)));
-    }
-    let total = plan.commits_leaving_total;
-    if total > 0 {
-        let commits = counted(
-            total,
-            "commit leaves its branch",
-            "commits leave their branch",
-        );
-        line("Commits:", &commits);
-        for commit in plan.commits_leaving.iter().take(SHOWN) {
-            let summary = format!("  {} {}", commit.commit.short(), escape(&commit.summary));
-            line("", &summary);
-        }
-        if total > SHOWN {
-            line("", &format!("  … and {} more", total - SHOWN));
-        }
-    }
+    branches(&mut out, plan, style);
     if plan.index {
-        line("Index:", "staging is restored");
+        field(&mut out, style, "Index:", "staging is restored");
     }
     let bytes: u64 = plan.write.iter().map(|file| file.bytes).sum();
-    line(
-        "Files:",
-        &format!(
-            "{} to write ({}), {} to delete, {} left alone",
-            plan.write.len(),
-            size(bytes),
-            plan.delete.len(),
-            plan.keep.len()
-        ),
+    let mut what = format!(
+        "{} to write ({}), {} to delete",
+        plan.write.len(),
+        size(bytes),
+        plan.delete.len()
     );
+    if !plan.keep.is_empty() {
+        let _ = write!(what, ", {} left alone", plan.keep.len());
+    }
+    field(&mut out, style, "Files:", &what);
     out.push_str(&files(&plan.write, style));
     out.push_str(&files(&plan.delete, style));
     out.push_str(&kept(&plan.keep, style));
     out
 }
 
-fn discards(plan: &Plan) -> String {
-    match plan.invalidates.len() {
-        0 => "no checkpoint; what was done since the target".to_owned(),
-        1 => format!("1 checkpoint becomes invalid: {}", ids(&plan.invalidates)),
-        n => format!("{n} checkpoints become invalid: {}", ids(&plan.invalidates)),
+/// What becomes of the checkpoints.
+fn checkpoints(out: &mut String, plan: &Plan, style: &Style) {
+    let gone = &plan.invalidates;
+    let what = match gone.len() {
+        0 => "no checkpoint, only what was done since the last one".to_owned(),
+        n => counted(
+            n,
+            "checkpoint, which becomes invalid",
+            "checkpoints, which become invalid",
+        ),
+    };
+    field(out, style, "Discards:", &what);
+    listed(
+        out,
+        style,
+        gone.iter().map(CheckpointId::to_string),
+        gone.len(),
+    );
+    let back = &plan.revalidates;
+    if !back.is_empty() {
+        let what = counted(back.len(), "checkpoint", "checkpoints");
+        field(out, style, "Valid again:", &what);
+        listed(
+            out,
+            style,
+            back.iter().map(CheckpointId::to_string),
+            back.len(),
+        );
     }
 }
 
-fn ids(ids: &[CheckpointId]) -> String {
-    let shown: Vec<&str> = ids.iter().take(5).map(CheckpointId::as_str).collect();
-    let mut text = shown.join(", ");
-    if ids.len() > 5 {
-        let _ = write!(text, " … and {} more", ids.len() - 5);
+/// The branches that move beside HEAD's own, and the commits that they leave.
+fn branches(out: &mut String, plan: &Plan, style: &Style) {
+    let own = [&plan.head.from.branch, &plan.head.to.branch];
+    let is_shown = own[0] == own[1] && own[0].is_some();
+    for branch in &plan.branches {
+        // The line of HEAD says it already.
+        if is_shown && own[0].as_ref() == Some(&branch.name) {
+            continue;
+        }
+        let name = branch.name.trim_start_matches("refs/heads/");
+        let place = |id: Option<crate::model::ObjectId>| {
+            id.map_or_else(|| "nothing".to_owned(), |id| id.short())
+        };
+        let arrow = style.mark(Mark::To);
+        let way = format!("{} {arrow} {}", place(branch.from), place(branch.to));
+        field(out, style, "Branch:", &format!("{}: {way}", escape(name)));
     }
-    text
+    let total = plan.commits_leaving_total;
+    if total > 0 {
+        let what = counted(
+            total,
+            "commit leaves its branch",
+            "commits leave their branch",
+        );
+        field(out, style, "Commits:", &what);
+        let commits = plan.commits_leaving.iter();
+        let lines =
+            commits.map(|commit| format!("{} {}", commit.commit.short(), escape(&commit.summary)));
+        listed(out, style, lines, total);
+    }
 }
 
 fn head(plan: &Plan, style: &Style) -> String {

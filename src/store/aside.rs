@@ -9,12 +9,13 @@ use super::{Error, Store, is_missing};
 use crate::model::ids::{CheckpointId, SessionId};
 
 /// The names in a session's directory that are not records.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "manifest.json",
     "latest",
     "state.json",
     "rollback-history.json",
     "journal.json",
+    "rollback.json",
     "errors.jsonl",
     "errors.1.jsonl",
     "exports",

@@ -262,6 +262,9 @@ fn help_names_what_there_is() {
       cp-show       Show everything about one checkpoint, or one of its files
       cp-diff       Show what happened between two checkpoints, or between one and the work tree as it
                     is now
+      rollback      Go back to a checkpoint: files, staging, branch, HEAD and state [alias: restore]
+      undo          Bring everything back as it was before the last rollback
+      redo          Do the rollback again that was undone last
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
       help          Print this message or the help of the given subcommand(s)
@@ -303,7 +306,7 @@ fn help_names_what_there_is() {
               Never ask; fail where an answer would be needed
 
           --force
-              Accept the home directory or / as a work tree
+              Accept the home directory or / as a work tree; in a rollback, a target off the current line
     --- stderr
     ---
     ");
@@ -385,7 +388,7 @@ fn help_names_what_there_is() {
               Never ask; fail where an answer would be needed
 
           --force
-              Accept the home directory or / as a work tree
+              Accept the home directory or / as a work tree; in a rollback, a target off the current line
     --- stderr
     ---
     ");

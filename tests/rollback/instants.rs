@@ -11,7 +11,7 @@ use super::scene::Scene;
 
 fn rounds() -> usize {
     let asked = std::env::var("ROLLBACK_ROUNDS").ok();
-    asked.map_or(12, |text| text.parse().expect("a number of rounds"))
+    asked.map_or(6, |text| text.parse().expect("a number of rounds"))
 }
 
 #[test]

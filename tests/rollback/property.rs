@@ -244,7 +244,7 @@ fn unchanged(before: (&Photo, &Ledger), after: (&Photo, &Ledger), output: &Outpu
 
 fn settings() -> ProptestConfig {
     let asked = std::env::var("ROLLBACK_CASES").ok();
-    let cases = asked.map_or(8, |text| text.parse().expect("a number of cases"));
+    let cases = asked.map_or(4, |text| text.parse().expect("a number of cases"));
     ProptestConfig {
         cases,
         failure_persistence: None,

@@ -147,11 +147,9 @@ pub fn assert_refusal(output: &Output) {
 #[track_caller]
 pub fn assert_refused(repo: &TestRepo, args: &[&str]) -> Output {
     let before = Photo::of(repo);
-    let ledger = repo
-        .store()
-        .join("sessions")
-        .exists()
-        .then(|| Ledger::of(repo));
+    let mut sessions = fs::read_dir(repo.store().join("sessions")).into_iter();
+    let has_session = sessions.any(|mut listed| listed.next().is_some());
+    let ledger = has_session.then(|| Ledger::of(repo));
     let output = repo.run(args);
     assert_refusal(&output);
     assert!(output.stderr.starts_with("error: "), "{output}");

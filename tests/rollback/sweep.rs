@@ -98,6 +98,11 @@ impl Stage {
         }
     }
 
+    /// What a sweep with this fault is called.
+    pub fn name(&self, fault: Fault) -> String {
+        format!("{} {fault:?}", self.args.join(" "))
+    }
+
     /// The numbers of the points at which a file of the work tree is changed.
     pub fn work_tree_points(&self) -> Vec<usize> {
         let points = self.points.iter();
@@ -263,6 +268,18 @@ fn fault_at(fault: Fault, nth: usize, point: &Point) -> Verdict {
         Fault::Signal(signal) if point.nth == nth => Verdict::Send(signal),
         _ => Verdict::Go,
     }
+}
+
+/// Checks at each of some points, and goes on where one fails, so that one run tells of all of them.
+pub fn at_each(what: &str, points: &[usize], check: impl Fn(usize)) {
+    assert!(!points.is_empty(), "there are no points");
+    let is_failed = |nth: &usize| {
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(*nth)));
+        checked.is_err()
+    };
+    let failed: Vec<usize> = points.iter().copied().filter(is_failed).collect();
+    println!("{what}: {} points, {} failed", points.len(), failed.len());
+    assert!(failed.is_empty(), "{what} failed at {failed:?}");
 }
 
 /// Runs go-team call by call.

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -68,7 +69,8 @@ pub fn run(command: &Command, dir: &Path, mut ask: impl FnMut(&Point) -> Verdict
     let mut code = None;
     loop {
         let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
-        match waitpid(None, Some(flags)) {
+        // Only the command's own group: other children of this thread are for others to wait for.
+        match waitpid(Pid::from_raw(-root.as_raw()), Some(flags)) {
             Ok(WaitStatus::Exited(pid, status)) if pid == root => code = Some(status),
             Ok(WaitStatus::PtraceSyscall(pid)) => tracer.at_call(root, pid, &mut ask),
             Ok(WaitStatus::PtraceEvent(pid, ..)) => go_on(pid, None),
@@ -108,6 +110,7 @@ fn start(command: &Command, outputs: &[File; 2]) -> Pid {
     let [stdout, stderr] = outputs.each_ref().map(|file| file.try_clone().unwrap());
     #[allow(clippy::zombie_processes, reason = "whoever traces it waits for it")]
     let mut child = held
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(stdout)
         .stderr(stderr)

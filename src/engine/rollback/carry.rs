@@ -197,9 +197,9 @@ impl Carrier<'_> {
     }
 
     /// Puts everything back as it was, and ends the rollback.
-    pub fn put_back(&self) -> Result<(), Error> {
+    pub fn put_back(&self, marks: &Marks) -> Result<(), Error> {
         self.clean()?;
-        self.walk(Direction::Back, &Marks::default())?;
+        self.walk(Direction::Back, marks)?;
         let store = &self.workspace.store;
         let session = &self.journal.session;
         if self.journal.record.paths.is_empty() {

@@ -4,6 +4,26 @@ use std::path::PathBuf;
 
 use crate::model::{CheckpointId, ObjectId};
 
+/// How many names a message holds.
+const NAMED: usize = 5;
+
+/// The first of some names, and how many more there are.
+fn some(names: &[String]) -> String {
+    let shown = names.iter().take(NAMED).map(String::as_str);
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if names.len() > NAMED {
+        let more = names.len() - NAMED;
+        text = format!("{text} and {more} more");
+    }
+    text
+}
+
+/// The same with the verb that belongs to them.
+fn listed(names: &[String]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", some(names))
+}
+
 /// Why a rollback is refused, or did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RollbackError {
@@ -72,7 +92,7 @@ pub enum RollbackError {
         path: String,
     },
     /// Something that cannot be kept safe is where something else must go.
-    #[error("{} in the way and cannot be kept safe: {}", if paths.len() == 1 { "something is" } else { "things are" }, paths.join(", "))]
+    #[error("{} in the way and cannot be kept safe", listed(paths))]
     InTheWay {
         /// The paths, as people write them.
         paths: Vec<String>,
@@ -112,7 +132,10 @@ pub enum RollbackError {
         then: Box<super::Error>,
     },
     /// It was interrupted, and somebody has worked on the files since.
-    #[error("a rollback to {target} was interrupted, and {} changed since", what.join(", "))]
+    #[error(
+        "a rollback to {target} was interrupted, and {} changed since",
+        some(what)
+    )]
     Unfinished {
         /// Where it was going.
         target: CheckpointId,
@@ -120,12 +143,26 @@ pub enum RollbackError {
         what: Vec<String>,
     },
     /// It is done but for some paths.
-    #[error("the rollback to {target} is done, but {} not as they should be", paths.join(", "))]
+    #[error("the rollback to {target} is done, but {} not as {} should be", listed(paths), if paths.len() == 1 { "it" } else { "they" })]
     Incomplete {
         /// Where it went.
         target: CheckpointId,
         /// The paths.
         paths: Vec<String>,
+    },
+    /// It is done, but the last word on it may be lost in a power cut.
+    #[error("the rollback to {target} is done, but it could not be closed: {cause}")]
+    Unclosed {
+        /// Where it went.
+        target: CheckpointId,
+        /// What failed.
+        cause: Box<super::Error>,
+    },
+    /// It cannot be put back: it had come to its end.
+    #[error("the rollback to {target} was already complete when it was interrupted")]
+    AlreadyComplete {
+        /// Where it went.
+        target: CheckpointId,
     },
     /// No rollback waits to be finished.
     #[error("no rollback was interrupted")]

@@ -75,7 +75,7 @@ pub fn execute(
     };
     let (unreached, (manifest, said)) = unreached
         .and_then(|unreached| Ok((unreached, carrier.complete()?)))
-        .map_err(|cause| put_back(&carrier, cause))?;
+        .map_err(|cause| put_back(&carrier, marks, cause))?;
     warnings.extend(said);
     if !unreached.is_empty() {
         return Err(RollbackError::Incomplete {
@@ -139,7 +139,7 @@ fn go_on(marks: &Marks) -> Result<(), Error> {
 }
 
 /// Puts everything back after a failure, and says how that went.
-fn put_back(carrier: &Carrier<'_>, cause: Error) -> Error {
+fn put_back(carrier: &Carrier<'_>, marks: &Marks, cause: Error) -> Error {
     let (workspace, journal) = (carrier.workspace, carrier.journal);
     let listed = workspace.store.load_manifest(&journal.session);
     let has_happened = listed.is_ok_and(|manifest| {
@@ -147,14 +147,18 @@ fn put_back(carrier: &Carrier<'_>, cause: Error) -> Error {
         history.any(|record| record.id == journal.record.id)
     });
     if has_happened {
-        // Only the last word failed; the next command finds that out too.
-        return cause;
+        // Only the last word failed, and the next command says it again.
+        return RollbackError::Unclosed {
+            target: journal.record.to_checkpoint.clone(),
+            cause: Box::new(cause),
+        }
+        .into();
     }
     let back = Carrier {
         foreign: Foreign::Leave,
         ..*carrier
     };
-    match (back.put_back(), cause) {
+    match (back.put_back(marks), cause) {
         (Ok(()), Error::Rollback(cause @ RollbackError::Interrupted { .. })) => cause.into(),
         (Ok(()), cause) => RollbackError::PutBack {
             cause: Box::new(cause),

@@ -164,8 +164,11 @@ impl Layout {
         }
         let holds = |dir: &[u8]| {
             let below = [dir, b"/"].concat();
-            let mut files = self.differences.files.iter();
-            files.any(|change| change.path.starts_with(&below) && change.to.is_some())
+            let files = &self.differences.files;
+            let first = files.partition_point(|change| change.path < below);
+            let inside = files[first..].iter();
+            let mut inside = inside.take_while(|change| change.path.starts_with(&below));
+            inside.any(|change| change.to.is_some())
         };
         for dir in &self.differences.dirs {
             match (dir.from, dir.to) {

@@ -68,8 +68,13 @@ pub fn resume(
     };
     if workspace.has_happened(&journal)? {
         workspace.store.remove_rollback_journal(&session)?;
-        report.ending = Ending::Continue;
-        return Ok(report);
+        return match ending {
+            Ending::Continue => Ok(report),
+            Ending::Abort => Err(RollbackError::AlreadyComplete {
+                target: report.target,
+            }
+            .into()),
+        };
     }
     let way = Way::of(workspace, &journal)?;
     let carrier = way.carrier(workspace, &journal, Foreign::Overwrite);
@@ -80,13 +85,13 @@ pub fn resume(
         report.since = Some(id);
     }
     match ending {
-        Ending::Abort => carrier.put_back()?,
+        Ending::Abort => carrier.put_back(marks)?,
         Ending::Continue => match carrier.walk(Direction::Forward, marks)? {
             Outcome::Arrived => {
                 carrier.complete()?;
             }
             Outcome::Stopped => {
-                carrier.put_back()?;
+                carrier.put_back(marks)?;
                 report.ending = Ending::Abort;
             }
         },

@@ -99,8 +99,9 @@ impl Differences {
         self.files.retain(|change| is_in(&change.path));
         let leads_to_one = |dir: &DirChange| {
             let below = [dir.path.as_slice(), b"/"].concat();
-            let mut files = self.files.iter();
-            files.any(|change| change.path.starts_with(&below)) && dir.from != dir.to
+            let first = self.files.partition_point(|change| change.path < below);
+            let next = self.files.get(first);
+            next.is_some_and(|change| change.path.starts_with(&below)) && dir.from != dir.to
         };
         let mut dirs = std::mem::take(&mut self.dirs);
         dirs.retain(|dir| is_in(&dir.path) || leads_to_one(dir));
@@ -111,6 +112,12 @@ impl Differences {
     /// Without some paths.
     pub fn leave_alone(&mut self, paths: &BTreeSet<Vec<u8>>) {
         self.files.retain(|change| !paths.contains(&change.path));
+    }
+
+    /// How many files and directories differ, or hold something that does.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.files.len() + self.dirs.len()
     }
 
     /// Whether nothing differs.

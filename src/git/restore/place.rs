@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::disk::open_beneath;
 use crate::git::rules::as_path;
 use crate::git::{Error, IoContext as _};
 
@@ -30,7 +31,7 @@ pub(super) enum Content<'a> {
 /// Whether the content is synced on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flush {
-    /// File and directory, at once.
+    /// Each file at once; directories when all is done.
     Each,
     /// Later, all together, or never.
     Later,
@@ -92,9 +93,6 @@ impl Place {
             // Best effort: whatever stays is recognised by its name later.
             let _ = rustix::fs::unlinkat(&parent, temp.as_str(), AtFlags::empty());
             return Err(error).at("write", as_path(path));
-        }
-        if flush == Flush::Each {
-            rustix::fs::fsync(&parent).at("sync directory", as_path(dir))?;
         }
         Ok(())
     }
@@ -191,9 +189,18 @@ impl Place {
     }
 
     /// Sets the bits of a file, which must not be a link.
-    pub fn settle_file(&self, path: &[u8], bits: u32) -> Result<(), Error> {
+    pub fn settle_file(&self, path: &[u8], bits: u32, flush: Flush) -> Result<(), Error> {
         self.set_bits(path, bits)
-            .at("set permissions of", as_path(path))
+            .at("set permissions of", as_path(path))?;
+        if flush == Flush::Later {
+            return Ok(());
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match open_beneath(self.root(), path, flags) {
+            // What may not be read now cannot be synced alone.
+            Err(Errno::ACCESS) => self.sync_all(),
+            file => file.and_then(rustix::fs::fsync).at("sync", as_path(path)),
+        }
     }
 
     fn set_bits(&self, path: &[u8], bits: u32) -> Result<(), Errno> {
@@ -250,6 +257,17 @@ impl Place {
             rustix::fs::unlinkat(&opened, &name, AtFlags::empty()).at("remove", as_path(dir))?;
         }
         Ok(())
+    }
+
+    /// Makes durable what came, went or changed its bits in a directory, if it is still there.
+    pub fn sync_dir(&self, dir: &[u8]) -> Result<(), Error> {
+        match self.open_dir(dir) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+            Err(Errno::ACCESS) => self.sync_all(),
+            opened => opened
+                .and_then(rustix::fs::fsync)
+                .at("sync directory", as_path(dir)),
+        }
     }
 
     /// Makes everything that was changed durable.

@@ -4,14 +4,14 @@
 //! bits of directories. A file is replaced by a rename, so each path holds what one of the two sides has there at every
 //! instant.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::compare::{Change, Differences};
 use super::disk::{Filters, Seen, stat_beneath};
-use super::place::{Content, Flush, Place};
+use super::place::{Content, Flush, Place, split};
 use super::view::Item;
 use crate::git::backend::Sync;
 use crate::git::open::Repo;
@@ -19,8 +19,9 @@ use crate::git::rules::as_path;
 use crate::git::stamp::Stamp;
 use crate::git::{Error, pool};
 
-/// With more files than this, one sync of the whole file system is quicker than one for each file.
-const SYNC_EACH: usize = 24;
+/// With more files or directories than this, one sync of the whole file system is quicker than one for each of them. With
+/// fewer it is not: it waits for what all others have written.
+const SYNC_EACH: usize = 32;
 
 /// Which way to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +50,10 @@ pub struct Marks {
     pub done: AtomicU64,
     /// Steps in all.
     pub total: AtomicU64,
-    /// Set from outside to stop before the next step.
+    /// Set from outside to stop before the next step; a walk back is not stopped.
     pub stop: AtomicBool,
+    /// Whether the steps lead back to where it began.
+    pub back: AtomicBool,
 }
 
 /// How a walk ended.
@@ -164,6 +167,8 @@ impl<'a> Restore<'a> {
             .total
             .store(self.differences.files.len() as u64, Ordering::Relaxed);
         marks.done.store(0, Ordering::Relaxed);
+        let is_back = direction == Direction::Back;
+        marks.back.store(is_back, Ordering::Relaxed);
         pool::run(|| self.steps(direction, foreign, marks))
     }
 
@@ -184,7 +189,7 @@ impl<'a> Restore<'a> {
             .partition(|change| goal(change).is_some());
         let stopped = AtomicBool::new(false);
         let go_on = || {
-            let stop = marks.stop.load(Ordering::Relaxed);
+            let stop = direction == Direction::Forward && marks.stop.load(Ordering::Relaxed);
             stopped.fetch_or(stop, Ordering::Relaxed);
             !stop
         };
@@ -212,7 +217,7 @@ impl<'a> Restore<'a> {
             }
         }
         let flush = match self.sync {
-            Sync::Durable if self.differences.files.len() <= SYNC_EACH => Flush::Each,
+            Sync::Durable if self.differences.count() <= SYNC_EACH => Flush::Each,
             _ => Flush::Later,
         };
         come.par_iter().filter(|_| go_on()).try_for_each(|change| {
@@ -229,7 +234,14 @@ impl<'a> Restore<'a> {
                 self.place.settle_dir(&dir.path, bits)?;
             }
         }
-        if self.sync == Sync::Durable && (flush == Flush::Later || !go.is_empty()) {
+        if flush == Flush::Each {
+            let Differences { files, dirs } = self.differences;
+            let paths = files.iter().map(|change| &change.path);
+            let above = paths.chain(dirs.iter().map(|dir| &dir.path));
+            let above = above.map(|path| split(path).0);
+            let all: BTreeSet<&[u8]> = above.chain(dirs.iter().map(|dir| &*dir.path)).collect();
+            all.iter().try_for_each(|dir| self.place.sync_dir(dir))?;
+        } else if self.sync == Sync::Durable {
             self.place.sync_all()?;
         }
         Ok(Outcome::Arrived)
@@ -271,7 +283,7 @@ impl<'a> Restore<'a> {
         match (seen, item) {
             (Seen::Same, _) => return Ok(()),
             (Seen::OtherBits, Item::File { bits, .. }) => {
-                return self.place.settle_file(&change.path, *bits);
+                return self.place.settle_file(&change.path, *bits, flush);
             }
             _ => {}
         }

@@ -99,21 +99,19 @@ impl Render for RollbackView<'_> {
             (RollbackKind::Redo, _) => "Done again; now at",
         };
         let mut out = format!("{tick} {what} {}\n", record.to_checkpoint);
-        let _ = writeln!(
-            out,
-            "  Files: {} written, {} deleted, {} left alone",
-            plan.write.len(),
-            plan.delete.len(),
-            plan.keep.len()
-        );
+        let (written, deleted) = (plan.write.len(), plan.delete.len());
+        let _ = write!(out, "  Files: {written} written, {deleted} deleted");
+        if !plan.keep.is_empty() {
+            let _ = write!(out, ", {} left alone", plan.keep.len());
+        }
+        out.push('\n');
         if record.paths.is_empty() {
             let _ = writeln!(out, "  HEAD: {}", head(plan, style));
-            let _ = writeln!(
-                out,
-                "  Checkpoints: {} invalidated, {} valid again",
-                plan.invalidates.len(),
-                plan.revalidates.len()
-            );
+            let _ = write!(out, "  Checkpoints: {} invalidated", plan.invalidates.len());
+            if !plan.revalidates.is_empty() {
+                let _ = write!(out, ", {} valid again", plan.revalidates.len());
+            }
+            out.push('\n');
         }
         let _ = writeln!(out, "  Safety checkpoint: {}", record.safety_checkpoint);
         if let Some(next) = resume_from.as_deref().filter(|_| record.paths.is_empty()) {
