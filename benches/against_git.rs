@@ -3,7 +3,7 @@
 //! `cargo bench --bench against_git` builds its repositories in a temporary directory, runs go-team and git in turn, and
 //! prints a table of medians and spreads. go-team writes durably, as always; git runs with its defaults. Names of rows
 //! given as arguments select them (`cargo bench --bench against_git -- "one changed"`); `--rounds N` and `--quick`
-//! shorten or lengthen it. `TMPDIR` chooses the file system.
+//! shorten or lengthen it, `--session N` shortens the long sessions. `TMPDIR` chooses the file system.
 
 #![allow(clippy::cast_precision_loss, reason = "sizes in a table")]
 
@@ -21,13 +21,13 @@ fn main() {
         .filter(|argument| argument != "--bench")
         .collect();
     let quick = arguments.iter().any(|argument| argument == "--quick");
-    let rounds = arguments
-        .iter()
-        .position(|argument| argument == "--rounds")
-        .and_then(|at| arguments.get(at + 1));
-    let rounds = rounds.map_or(if quick { 3 } else { 11 }, |text| {
-        text.parse().expect("a number of rounds")
-    });
+    let number = |flag: &str, default: usize| {
+        let at = arguments.iter().position(|argument| argument == flag);
+        let text = at.and_then(|at| arguments.get(at + 1));
+        text.map_or(default, |text| text.parse().expect("a number"))
+    };
+    let rounds = number("--rounds", if quick { 3 } else { 11 });
+    let last = number("--session", 10_000);
     let wanted: Vec<&String> = arguments
         .iter()
         .filter(|argument| !argument.starts_with("--") && argument.parse::<usize>().is_err())
@@ -65,8 +65,7 @@ fn main() {
     if is_wanted(name) && !quick {
         long_session(
             &Work::new(&place.path().join("auto"), 100, 10),
-            name,
-            1.3,
+            (name, last, 1.3),
             &["--trigger", "auto"],
         );
     }
@@ -74,8 +73,7 @@ fn main() {
     if is_wanted(name) && !quick {
         long_session(
             &Work::new(&place.path().join("kept"), 30_000, 6_000),
-            name,
-            1.5,
+            (name, last, 1.5),
             &["--trigger", "manual"],
         );
     }
@@ -276,11 +274,10 @@ impl Work {
 }
 
 /// How much slower a session's checkpoints get.
-fn long_session(work: &Work, name: &str, target: f64, trigger: &[&str]) {
-    const LAST: usize = 10_000;
+fn long_session(work: &Work, (name, last, target): (&str, usize, f64), trigger: &[&str]) {
     let mut early = Vec::new();
     let mut late = Vec::new();
-    for nth in 1..=LAST + 10 {
+    for nth in 1..=last + 10 {
         fs::write(
             &work.files[nth % work.files.len()],
             text(nth + 7_000_000, 900),
@@ -290,13 +287,13 @@ fn long_session(work: &Work, name: &str, target: f64, trigger: &[&str]) {
         if (5..=25).contains(&nth) {
             early.push(taken);
         }
-        if nth > LAST - 10 {
+        if nth > last - 10 {
             late.push(taken);
         }
     }
     let (early, late) = (median(early.into_iter()), median(late.into_iter()));
     println!(
-        "| {name} | {early:.1} (10th) | {late:.1} | {:.2} | ≤ {target} | | |",
+        "| {name} | {early:.1} (10th) | {late:.1} ({last}th) | {:.2} | ≤ {target} | | |",
         late / early
     );
 }

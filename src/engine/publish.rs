@@ -40,26 +40,23 @@ impl Publication<'_> {
         let contents = self.sync_contents(workspace, committed.as_ref(), &reference)?;
         timings.lap("sync contents");
         contents.journal.publish().map_err(store::Error::from)?;
-        let published = match (committed, contents.reference) {
-            (Some(committed), Some(staged)) => {
-                let visible = committed.publish(&workspace.repo)?;
-                // Neither name needs the other on the disk. A power cut that takes the journal's and leaves the pack's
-                // leaves objects that no ref holds, and a `.keep` file that is removed when it is old.
-                std::thread::scope(|scope| {
-                    let journal = scope.spawn(|| store.sync_session(session));
-                    let objects = visible.sync(&workspace.repo, sync);
-                    joined(journal)?;
-                    objects.map_err(Error::from)
-                })?;
-                timings.lap("publish objects");
-                let published = visible.publish(staged, &reference, sync)?;
-                timings.lap("publish ref");
-                Some(published)
-            }
-            _ => {
-                store.sync_session(session)?;
-                None
-            }
+        let published = if let (Some(committed), Some(staged)) = (committed, contents.reference) {
+            let visible = committed.publish(&workspace.repo)?;
+            // Neither name needs the other on the disk. A power cut that takes the journal's and leaves the pack's
+            // leaves objects that no ref holds, and a `.keep` file that is removed when it is old.
+            std::thread::scope(|scope| {
+                let journal = scope.spawn(|| store.sync_session(session));
+                let objects = visible.sync(&workspace.repo, sync);
+                joined(journal)?;
+                objects.map_err(Error::from)
+            })?;
+            timings.lap("publish objects");
+            let published = visible.publish(staged, &reference, sync)?;
+            timings.lap("publish ref");
+            Some(published)
+        } else {
+            store.sync_session(session)?;
+            None
         };
         contents.record.publish().map_err(store::Error::from)?;
         store.sync_session(session)?;

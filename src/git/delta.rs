@@ -100,15 +100,20 @@ fn slot(block: &[u8], shift: u32) -> usize {
 /// Seven bits a byte, the lowest first.
 fn push_size(delta: &mut Vec<u8>, mut size: usize) {
     while size > 0x7f {
-        delta.push((size & 0x7f) as u8 | 0x80);
+        delta.push(low_bits(size) | 0x80);
         size >>= 7;
     }
-    delta.push((size & 0x7f) as u8);
+    delta.push(low_bits(size));
+}
+
+/// The lowest seven bits.
+fn low_bits(number: usize) -> u8 {
+    u8::try_from(number & 0x7f).expect("seven bits fit in a byte")
 }
 
 fn push_insert(delta: &mut Vec<u8>, bytes: &[u8]) {
     for chunk in bytes.chunks(MAX_INSERT) {
-        delta.push((chunk.len() & MAX_INSERT) as u8);
+        delta.push(low_bits(chunk.len()));
         delta.extend_from_slice(chunk);
     }
 }

@@ -64,7 +64,8 @@ const ON_ID: u8 = 7;
 
 thread_local! {
     /// Making room for a compressor takes longer than compressing a small object does.
-    static COMPRESSORS: [RefCell<Option<Compress>>; 2] = [const { RefCell::new(None) }; 2];
+    static COMPRESSORS: [RefCell<Option<Compress>>; 2] =
+        const { [const { RefCell::new(None) }; 2] };
 }
 
 pub(super) fn entry_header(kind: Kind, size: u64) -> Vec<u8> {

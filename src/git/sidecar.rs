@@ -235,11 +235,11 @@ impl Sidecar {
 
     fn add_file(&mut self, path: &[u8], file: &File, usual: &Usual) {
         let extras = &mut self.extras;
-        if let Some((mode, bits)) = on_disk(file) {
-            if bits != usual.of_mode(mode) {
-                let other = &mut extras.permissions.other;
-                other.insert(quote_path(path), octal(bits));
-            }
+        if let Some((mode, bits)) = on_disk(file)
+            && bits != usual.of_mode(mode)
+        {
+            let other = &mut extras.permissions.other;
+            other.insert(quote_path(path), octal(bits));
         }
         match &file.disk {
             Disk::Raw(entry) => self.raw.push((path.to_vec(), **entry)),
