@@ -22,7 +22,8 @@ const SECOND_OUTPUTS: &str = r#"{"spec": "one\n2\nthree\n", "architecture": "doc
     "code_files": ["b.go", "c.go", "d.go"], "score": 2, "extra": {"a": [1]}}"#;
 
 fn lines(from: u32, to: u32) -> String {
-    (from..=to).map(|line| format!("line {line}\n")).collect()
+    let lines: Vec<String> = (from..=to).map(|line| format!("line {line}\n")).collect();
+    lines.concat()
 }
 
 /// A session with a checkpoint of step 2 and one of step 4, between which everything changed.
@@ -1120,11 +1121,7 @@ fn across_a_rollback_it_says_so() {
         let kept = |line: &&str| {
             !line.starts_with("  ") || line.contains("20251228") || line.contains("2025-12-28")
         };
-        output
-            .lines()
-            .filter(kept)
-            .map(|line| format!("{line}\n"))
-            .collect::<String>()
+        output.lines().filter(kept).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(head(&repo.run(&["cp-diff", "4.1", "3"]).stdout), @r"
     =================================================

@@ -8,15 +8,16 @@ const BASE: u32 = 107_927;
 /// The longest piece.
 const LONGEST: u32 = 64;
 /// The score of equal contents.
-pub(super) const MAX_SCORE: u32 = 60_000;
+pub(in crate::git::diff) const MAX_SCORE: u32 = 60_000;
 /// From this score on git calls it a rename.
-pub(super) const DEFAULT_SCORE: u32 = 30_000;
+pub(in crate::git::diff) const DEFAULT_SCORE: u32 = 30_000;
 /// The score that a file must have to be taken for the only one of the same name.
-pub(super) const NAMESAKE_SCORE: u32 = DEFAULT_SCORE + (MAX_SCORE - DEFAULT_SCORE) / 2;
+pub(in crate::git::diff) const NAMESAKE_SCORE: u32 =
+    DEFAULT_SCORE + (MAX_SCORE - DEFAULT_SCORE) / 2;
 
 /// The pieces of a content: bytes by hash, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pieces {
+pub(in crate::git::diff) struct Pieces {
     counts: Vec<(u32, u64)>,
     size: u64,
 }
@@ -91,7 +92,7 @@ fn hash(high: u32, low: u32) -> u32 {
 }
 
 /// Whether two contents of these sizes can reach a score at all.
-pub(super) fn can_reach(score: u32, a: u64, b: u64) -> bool {
+pub(in crate::git::diff) fn can_reach(score: u32, a: u64, b: u64) -> bool {
     let (larger, difference) = (u128::from(a.max(b)), u128::from(a.abs_diff(b)));
     larger * u128::from(MAX_SCORE - score) >= difference * u128::from(MAX_SCORE)
 }
