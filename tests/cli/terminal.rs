@@ -251,6 +251,8 @@ fn help_names_what_there_is() {
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]
       cp-list       List the checkpoints of a session [alias: checkpoints]
       cp-show       Show everything about one checkpoint
+      cp-export     Write a session to one file that another clone, or plain git, can have it back from
+      cp-import     Bring a session in from a file that cp-export wrote
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
       help          Print this message or the help of the given subcommand(s)
