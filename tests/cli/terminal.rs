@@ -251,8 +251,13 @@ fn help_names_what_there_is() {
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]
       cp-list       List the checkpoints of a session [alias: checkpoints]
       cp-show       Show everything about one checkpoint
+      cp-validate   Check that checkpoints can be relied on: record, checksum, chain, ref and objects,
+                    state
+      cp-rebuild    Rebuild damaged or missing records, refs and manifests from what git holds
+      cp-delete     Delete checkpoints for good
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
+      doctor        Look whether this repository is safe to use, and say what to do about what is not
       help          Print this message or the help of the given subcommand(s)
 
     Options:
