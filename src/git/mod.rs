@@ -25,6 +25,7 @@ pub mod index;
 mod known;
 pub mod libgit2;
 mod listing;
+mod loose;
 mod nested;
 mod node;
 pub mod open;

@@ -13,7 +13,7 @@ use super::hash::Kind;
 use super::open::Repo;
 use super::tree::decode;
 use super::{Error, IoContext as _};
-use crate::model::object_id::ObjectId;
+use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// How many packs of one size make a pile.
 const PILE: usize = 8;
@@ -144,7 +144,7 @@ fn merge(repo: &Repo, dir: &Path, names: &[String]) -> Result<String, Error> {
     for name in names {
         let path = dir.join(format!("{name}.idx"));
         let index = fs::read(&path).at("read", &path)?;
-        let listed = list_index(repo, &index).ok_or_else(|| Error::Damaged {
+        let listed = list_index(repo.backend.format(), &index).ok_or_else(|| Error::Damaged {
             what: path.display().to_string(),
         })?;
         ids.extend(listed.into_iter().filter(|id| seen.insert(*id)));
@@ -178,10 +178,10 @@ fn merge(repo: &Repo, dir: &Path, names: &[String]) -> Result<String, Error> {
 }
 
 /// The ids in a pack index of version 2.
-pub(super) fn list_index(repo: &Repo, index: &[u8]) -> Option<Vec<ObjectId>> {
+pub(super) fn list_index(format: ObjectFormat, index: &[u8]) -> Option<Vec<ObjectId>> {
     let body = index.strip_prefix(b"\xfftOc\0\0\0\x02")?;
     let count = u32::from_be_bytes(body.get(255 * 4..256 * 4)?.try_into().ok()?) as usize;
-    let length = repo.backend.format().len();
+    let length = format.len();
     let ids = body.get(1024..1024 + count.checked_mul(length)?)?;
     ids.chunks_exact(length)
         .map(|raw| ObjectId::from_bytes(raw).ok())
