@@ -67,22 +67,22 @@ enum Command {
     List(list::ListArgs),
     #[command(name = "cp-show")]
     Show(show::ShowArgs),
+    #[command(name = "cp-diff")]
+    Diff(diff::DiffArgs),
     #[command(visible_alias = "restore")]
     Rollback(rollback::RollbackArgs),
     Undo(rollback::UndoArgs),
     Redo(rollback::RedoArgs),
-    #[command(name = "cp-export")]
-    Export(export::ExportArgs),
-    #[command(name = "cp-import")]
-    Import(import::ImportArgs),
-    #[command(name = "cp-diff")]
-    Diff(diff::DiffArgs),
     #[command(name = "cp-validate")]
     Validate(validate::ValidateArgs),
     #[command(name = "cp-rebuild")]
     Rebuild(rebuild::RebuildArgs),
     #[command(name = "cp-delete")]
     Delete(delete::DeleteArgs),
+    #[command(name = "cp-export")]
+    Export(export::ExportArgs),
+    #[command(name = "cp-import")]
+    Import(import::ImportArgs),
     State(state::StateArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),

@@ -6,8 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Backend, CommitLine, Head, Object, Sync};
 use super::hash::Kind;
+use super::loose::{self, Loose};
 use super::packed_refs::PackedRefs;
 use super::reference::StagedRef;
+use super::repack::list_index;
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
@@ -179,6 +181,17 @@ impl Backend for Libgit2 {
     }
 
     fn read(&self, id: &ObjectId) -> Result<Option<Object>, Error> {
+        match loose::read(&self.common_dir.join("objects"), id, self.format()) {
+            Loose::Absent => {}
+            Loose::Whole(object) => return Ok(Some(object)),
+            // libgit2 looks into packs first, and into the damaged file only when no pack has it.
+            Loose::Damaged(_) if self.is_packed(id) => {}
+            Loose::Damaged(reason) => {
+                return Err(Error::Damaged {
+                    what: format!("object {id}: {reason}"),
+                });
+            }
+        }
         let repo = self.repo();
         let odb = repo
             .odb()
@@ -277,6 +290,12 @@ impl Backend for Libgit2 {
     }
 
     fn size(&self, id: &ObjectId) -> Option<u64> {
+        match loose::read(&self.common_dir.join("objects"), id, self.format()) {
+            Loose::Absent => {}
+            Loose::Whole(object) => return Some(object.bytes.len() as u64),
+            Loose::Damaged(_) if self.is_packed(id) => {}
+            Loose::Damaged(_) => return None,
+        }
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;
         Some(size as u64)
@@ -298,4 +317,22 @@ impl Backend for Libgit2 {
 fn hint(name: Option<&[u8]>) -> Option<&str> {
     let name = name.and_then(|name| std::str::from_utf8(name).ok());
     name.filter(|name| !name.contains('\0'))
+}
+
+impl Libgit2 {
+    /// Whether a pack has an object, by what the indexes say.
+    fn is_packed(&self, id: &ObjectId) -> bool {
+        let entries = fs::read_dir(self.common_dir.join("objects/pack"));
+        let mut paths = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        paths.any(|path| {
+            let is_index = path.extension().is_some_and(|extension| extension == "idx");
+            let index = if is_index { fs::read(path).ok() } else { None };
+            let ids = index.and_then(|index| list_index(self.format(), &index));
+            ids.is_some_and(|ids| ids.contains(id))
+        })
+    }
 }

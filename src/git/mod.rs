@@ -28,6 +28,7 @@ pub mod index;
 mod known;
 pub mod libgit2;
 mod listing;
+mod loose;
 mod merge;
 mod nested;
 mod node;

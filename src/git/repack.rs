@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::open::Repo;
 use super::{Error, IoContext as _, merge};
-use crate::model::object_id::ObjectId;
+use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// How many packs of one size make a pile.
 const PILE: usize = 8;
@@ -164,10 +164,10 @@ fn merge(repo: &Repo, dir: &Path, names: &[String]) -> Result<String, Error> {
 }
 
 /// The ids in a pack index of version 2.
-pub(super) fn list_index(repo: &Repo, index: &[u8]) -> Option<Vec<ObjectId>> {
+pub(super) fn list_index(format: ObjectFormat, index: &[u8]) -> Option<Vec<ObjectId>> {
     let body = index.strip_prefix(b"\xfftOc\0\0\0\x02")?;
     let count = u32::from_be_bytes(body.get(255 * 4..256 * 4)?.try_into().ok()?) as usize;
-    let length = repo.backend.format().len();
+    let length = format.len();
     let ids = body.get(1024..1024 + count.checked_mul(length)?)?;
     ids.chunks_exact(length)
         .map(|raw| ObjectId::from_bytes(raw).ok())

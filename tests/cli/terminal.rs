@@ -267,6 +267,7 @@ fn help_names_what_there_is() {
       redo          Do the rollback again that was undone last
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
+      doctor        Look whether this repository is safe to use, and say what to do about what is not
       help          Print this message or the help of the given subcommand(s)
 
     Options:

@@ -152,7 +152,7 @@ fn of_loose_objects() {
     let is_loose = |path: &Path| path.file_name().is_some_and(|name| name.len() == 38);
     let files = files_below(&repo.path(".git/objects"), is_loose);
     assert!(files.len() > 10);
-    for file in files {
+    for file in files.into_iter().step_by(3) {
         for (at, bit) in missed(&repo, &file, &sample(&file, 10)) {
             // A bit that zlib does not use: every reader gets the same bytes.
             let whole = fs::read(&file).unwrap();

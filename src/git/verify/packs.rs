@@ -85,7 +85,7 @@ fn check_pack(repo: &Repo, index: &Path, census: &Census) -> Option<DamagedFile>
         Ok(bytes) => bytes,
         Err(error) => return damaged(index, error.to_string()),
     };
-    let Some(ids) = list_index(repo, &bytes) else {
+    let Some(ids) = list_index(format, &bytes) else {
         return damaged(index, "it is no index of a pack".to_owned());
     };
     let body = bytes.len().saturating_sub(format.len());

@@ -26,7 +26,7 @@ pub(in crate::git) fn objects(repo: &Repo) -> Result<HashSet<ObjectId>, Error> {
             continue;
         }
         let index = path.with_extension("idx");
-        let ids = list_index(repo, &fs::read(&index).at("read", &index)?);
+        let ids = list_index(backend.format(), &fs::read(&index).at("read", &index)?);
         for id in ids.unwrap_or_default() {
             let Ok(Some(object)) = backend.read(&id) else {
                 continue;

@@ -233,11 +233,18 @@ mod tests {
         let cut = bytes.len() / 2;
         let half = Salvage::of_bytes(&bytes[..cut]);
         assert_eq!(half.topic.as_deref(), Some("auth system"));
-        for at in 0..bytes.len() {
+        // Without the line that begins the list nobody knows what its lines are.
+        let text = std::str::from_utf8(&bytes).unwrap();
+        let start = text.find("  \"checkpoints\": [").unwrap();
+        let heading = start..start + text[start..].find('\n').unwrap() + 1;
+        for at in (0..bytes.len()).filter(|at| !heading.contains(at)) {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x80;
             let salvage = Salvage::of_bytes(&damaged);
-            assert!(salvage.entries.len() >= manifest.checkpoints().len() - 1 || at < 600);
+            let lost = manifest.checkpoints().len() - salvage.entries.len();
+            // A line's end belongs to two lines.
+            let most = if bytes[at] == b'\n' { 2 } else { 1 };
+            assert!(lost <= most, "byte {at}: {lost} lost");
         }
     }
 }
