@@ -30,7 +30,7 @@ pub(super) struct GlobalArgs {
     /// Never ask; fail where an answer would be needed
     #[arg(long, global = true)]
     pub no_input: bool,
-    /// Accept the home directory or / as a work tree; in a rollback, a target off the current line
+    /// Accept the home directory or / as a work tree; in rollback, any target
     #[arg(long, global = true)]
     pub force: bool,
 }

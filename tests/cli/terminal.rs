@@ -307,7 +307,7 @@ fn help_names_what_there_is() {
               Never ask; fail where an answer would be needed
 
           --force
-              Accept the home directory or / as a work tree; in a rollback, a target off the current line
+              Accept the home directory or / as a work tree; in rollback, any target
     --- stderr
     ---
     ");
@@ -389,7 +389,7 @@ fn help_names_what_there_is() {
               Never ask; fail where an answer would be needed
 
           --force
-              Accept the home directory or / as a work tree; in a rollback, a target off the current line
+              Accept the home directory or / as a work tree; in rollback, any target
     --- stderr
     ---
     ");

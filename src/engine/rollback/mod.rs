@@ -21,7 +21,8 @@ use layout::Layout;
 
 use crate::git::backend::Head;
 use crate::git::restore::index;
-use crate::git::sidecar::{Extras, IndexJson, SkippedPath};
+pub use crate::git::sidecar::SkippedPath;
+use crate::git::sidecar::{Extras, IndexJson};
 use crate::git::snapshot::Snapshot;
 use crate::git::walk::Progress;
 use crate::model::path_text::quote_path;
