@@ -17,8 +17,8 @@ const USES: [(&str, &[&str]); 8] = [
     ("model", &[]),
 ];
 
-/// The one file of `cli` that knows every error there is.
-const FUNNEL: &str = "src/cli/error.rs";
+/// The one place in `cli` that knows every error there is.
+const FUNNEL: &str = "src/cli/error";
 
 /// What `render` may name of `git` and `plan`: types of reports, nothing that does anything.
 const REPORT_TYPES: [&str; 5] = [
@@ -121,7 +121,7 @@ fn modules_use_only_those_below_them() {
                     || line.contains(&format!("crate::{used};"))
                     || line.contains(&format!("crate::{used} "));
                 let in_list = line.starts_with("use crate::{") && line.contains(used);
-                let excused = source.path == FUNNEL && ["git", "store"].contains(&used);
+                let excused = source.path.starts_with(FUNNEL) && ["git", "store"].contains(&used);
                 if (names || in_list) && used != module && !allowed.contains(&used) && !excused {
                     wrong.push(format!("{}:{number}: {line}", source.path));
                 }

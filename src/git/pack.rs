@@ -15,7 +15,7 @@ pub use super::pack_entry::Spill;
 use super::pack_entry::{Effort, compress};
 use super::pack_index::{self, Slot};
 use super::pack_keep::{KEEP, release};
-pub use super::pack_keep::{clean_temps, release_in};
+pub use super::pack_keep::{clean_temps, release_in, sync_dir_of};
 use super::{Error, IoContext as _};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
@@ -360,14 +360,6 @@ impl Published {
     pub fn release(self) -> Result<(), Error> {
         release(&self.dir, &self.name)
     }
-}
-
-/// Makes the names of packs durable.
-///
-/// # Errors
-/// When the disk does not take them.
-pub fn sync_dir_of(repo: &super::open::Repo) -> Result<(), Error> {
-    super::sync_dir(&repo.pack_dir())
 }
 
 /// A pack with an empty header.

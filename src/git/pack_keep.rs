@@ -13,6 +13,14 @@ pub(super) const KEEP: &[u8] = b"go-team: a checkpoint is being published\n";
 /// No checkpoint takes that long to be published.
 const KEPT_TOO_LONG: Duration = Duration::from_secs(3600);
 
+/// Makes the names of packs durable.
+///
+/// # Errors
+/// When the disk does not take them.
+pub fn sync_dir_of(repo: &Repo) -> Result<(), Error> {
+    super::sync_dir(&repo.pack_dir())
+}
+
 /// Removes the `.keep` file that a killed writer left on a pack of this repository.
 ///
 /// # Errors
