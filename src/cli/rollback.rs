@@ -1,6 +1,7 @@
 //! `go-team rollback`, `undo`, `redo`
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
@@ -177,7 +178,11 @@ fn go(
     let result = context.watch_walk(marks, |progress| {
         execute(workspace, options, agreed.as_ref(), progress, marks)
     });
-    let report = context.logged(workspace, operation, None, result)?;
+    let mut report = context.logged(workspace, operation, None, result)?;
+    if marks.stop.load(Ordering::Relaxed) {
+        let late = format!("the interruption came too late: the {operation} is complete");
+        report.warnings.push(late);
+    }
     context.answer(&RollbackView { report: &report })
 }
 
