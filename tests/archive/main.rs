@@ -20,6 +20,7 @@ mod support;
 mod answers;
 mod bundles;
 mod forge;
+mod going_on;
 mod hostile;
 mod kills;
 mod many;

@@ -420,12 +420,12 @@ fn the_files_and_the_state_are_listed() {
     --- stdout
     100644 32 .gitattributes
     100644  6 README.md
-    100644  4 back.crlf
+    100644  6 back.crlf  (exact bytes kept)
     100644  3 dir/data.bin
     120000  9 link
     100644  5 mixed.txt  (exact bytes kept)
     --- stderr
-    6 files, 59 bytes in cp-01-checkpoint-20251228-210100
+    6 files, 61 bytes in cp-01-checkpoint-20251228-210100
     ---
     ");
     let json = repo.ok(&["cp-show", "1", "--tree", "--json"]).json();

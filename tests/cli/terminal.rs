@@ -265,6 +265,12 @@ fn help_names_what_there_is() {
       rollback      Go back to a checkpoint: files, staging, branch, HEAD and state [alias: restore]
       undo          Bring everything back as it was before the last rollback
       redo          Do the rollback again that was undone last
+      cp-validate   Check that checkpoints can be relied on: record, checksum, chain, ref and objects,
+                    state
+      cp-rebuild    Rebuild damaged or missing records, refs and manifests from what git holds
+      cp-delete     Delete checkpoints for good
+      cp-export     Write a session to one file that another clone, or plain git, can have it back from
+      cp-import     Bring a session in from a file that cp-export wrote
       state         Show or change the live state of a session
       status        Show where you are: repository, session, current checkpoint, and what changed since
       doctor        Look whether this repository is safe to use, and say what to do about what is not
