@@ -78,6 +78,8 @@ fn prepare(dir: &Path) -> (String, String) {
         fs::write(dir.join(path(nth)), text(nth)).expect("a file");
     }
     run(dir, "git", &["init", "-q", "-b", "main"]);
+    // git would collect garbage by itself after the commit, beside what is measured.
+    run(dir, "git", &["config", "gc.auto", "0"]);
     run(dir, "git", &["add", "-A"]);
     run(dir, "git", &["commit", "-q", "-m", "start"]);
     run(dir, "git", &["gc", "-q"]);
