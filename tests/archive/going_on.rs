@@ -7,7 +7,9 @@ use crate::support::TestRepo;
 
 /// What a checkpoint made now would record of files, index and HEAD.
 fn picture(repo: &TestRepo, session: &str) -> Vec<serde_json::Value> {
-    let made = repo.ok(&["cp-create", "--json", "--session", session]).json();
+    let made = repo
+        .ok(&["cp-create", "--json", "--session", session])
+        .json();
     let git = &made["data"]["record"]["git"];
     ["tree", "index_tree", "head"]
         .map(|field| git[field].clone())
