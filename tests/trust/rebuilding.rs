@@ -173,3 +173,38 @@ fn there_must_be_something_to_rebuild() {
     assert_eq!(repo.run(&["cp-rebuild"]).code, Some(2));
     assert_eq!(repo.run(&["cp-rebuild", "2", "--all"]).code, Some(2));
 }
+
+#[test]
+fn rollbacks_undos_and_what_they_left_behind_come_back() {
+    let repo = TestRepo::with_commit();
+    let ok = |args: &[&str]| repo.ok(args);
+    for nth in 1..=4 {
+        repo.write(format!("file-{nth}"), "x\n");
+        ok(&["cp-create"]);
+    }
+    ok(&["rollback", "2", "--yes"]);
+    repo.write("other-way", "y\n");
+    ok(&["cp-create"]);
+    ok(&["rollback", "1", "--yes"]);
+    ok(&["undo", "--yes"]);
+    ok(&["rollback", "2", "--yes", "--path", "file-2"]);
+    let file = repo.session_dir().join("manifest.json");
+    let read =
+        || -> serde_json::Value { serde_json::from_slice(&fs::read(&file).unwrap()).unwrap() };
+    let before = read();
+    fs::remove_file(&file).unwrap();
+    ok(&["cp-rebuild", "--all"]);
+    let after = read();
+    for field in [
+        "checkpoints",
+        "rollback_history",
+        "current_checkpoint",
+        "next_seq",
+    ] {
+        assert_eq!(after[field], before[field], "{field}");
+    }
+    ok(&["cp-validate", "--deep"]);
+    // What was rebuilt can be gone on with.
+    ok(&["undo", "--yes"]);
+    ok(&["redo", "--yes"]);
+}

@@ -202,9 +202,11 @@ impl Carrier<'_> {
         self.walk(Direction::Back, marks)?;
         let store = &self.workspace.store;
         let session = &self.journal.session;
+        let manifest = store.load_manifest(session)?;
         if self.journal.record.paths.is_empty() {
-            let manifest = store.load_manifest(session)?;
             self.restore_state(&manifest, &self.journal.record.safety_checkpoint, self.from)?;
+        } else {
+            self.note_in_state(&manifest)?;
         }
         Ok(store.remove_rollback_journal(session)?)
     }
@@ -218,6 +220,7 @@ impl Carrier<'_> {
         let warnings = if self.journal.record.paths.is_empty() {
             self.restore_state(&manifest, &self.journal.source, self.to)?
         } else {
+            self.note_in_state(&manifest)?;
             Vec::new()
         };
         store
@@ -227,6 +230,25 @@ impl Carrier<'_> {
         store.sync_session(session)?;
         store.remove_rollback_journal(session)?;
         Ok((manifest, warnings))
+    }
+
+    /// The live state as it is, with the rollback in its account of the session.
+    fn note_in_state(&self, manifest: &Manifest) -> Result<(), Error> {
+        let store = &self.workspace.store;
+        let session = &manifest.session_id;
+        let mut state = store.load_state(session)?.unwrap_or_default();
+        let newest = manifest.newest().map(|entry| entry.timestamp);
+        state.maintain_checkpoint(
+            manifest.current_checkpoint.as_ref(),
+            manifest.checkpoints().len(),
+            newest.unwrap_or(manifest.created_at),
+        );
+        state.maintain_rollbacks(&manifest.rollback_history);
+        store
+            .stage_state(session, &state)?
+            .publish()
+            .map_err(store::Error::from)?;
+        Ok(store.sync_session(session)?)
     }
 
     /// The live state as a checkpoint has it, with the session's own account of its checkpoints.

@@ -38,18 +38,8 @@ pub(super) fn restore(
     manifest.current_checkpoint = current;
     let marked = keep_marks(manifest, salvage);
     if trust != Trust::Proven {
-        for rollback in history
-            .iter()
-            .filter(|rollback| rollback.undone_at.is_none())
-        {
-            let mut behind = left_behind(manifest, rollback);
-            behind.retain(|id| !marked.contains(id));
-            manifest.mark(|id, validity| {
-                if behind.contains(id) {
-                    validity.valid = false;
-                    validity.invalidated_by = Some(rollback.id.clone());
-                }
-            });
+        for event in history.iter().filter(|event| is_told(&history, event)) {
+            repeat(manifest, event, &marked);
         }
     }
     manifest.rollback_history = history;
@@ -165,11 +155,40 @@ fn lineage<'m>(manifest: &'m Manifest, from: &CheckpointId) -> impl Iterator<Ite
     })
 }
 
-/// The checkpoints between where a rollback began and where it led.
-fn left_behind(manifest: &Manifest, rollback: &RollbackRecord) -> HashSet<CheckpointId> {
-    let Some(from) = &rollback.from_checkpoint else {
-        return HashSet::new();
-    };
-    let behind = lineage(manifest, from).take_while(|entry| entry.id != rollback.to_checkpoint);
-    behind.map(|entry| entry.id.clone()).collect()
+/// Whether an event counts: one that was undone does, if what undid it is there to be repeated too.
+fn is_told(history: &[RollbackRecord], event: &RollbackRecord) -> bool {
+    let mut later = history.iter();
+    event.paths.is_empty()
+        && (event.undone_at.is_none()
+            || later.any(|later| later.reverses.as_ref() == Some(&event.id)))
+}
+
+/// Does to the validity of checkpoints what an event did: those that were there then are valid if they are on the line of
+/// the one that became current.
+fn repeat(manifest: &mut Manifest, event: &RollbackRecord, marked: &HashSet<CheckpointId>) {
+    if manifest.entry(&event.to_checkpoint).is_none() {
+        return;
+    }
+    let line: HashSet<CheckpointId> = lineage(manifest, &event.to_checkpoint)
+        .map(|entry| entry.id.clone())
+        .collect();
+    let safety = manifest.entry(&event.safety_checkpoint);
+    let until = safety.map_or(u64::MAX, |entry| entry.seq);
+    let were_there = manifest.checkpoints().iter();
+    let were_there: HashSet<CheckpointId> = were_there
+        .filter(|entry| entry.seq < until && !entry.is_safety() && !marked.contains(&entry.id))
+        .map(|entry| entry.id.clone())
+        .collect();
+    manifest.mark(|id, validity| {
+        if !were_there.contains(id) || validity.corrupted_at.is_some() {
+            return;
+        }
+        if line.contains(id) {
+            validity.valid = true;
+            validity.invalidated_by = None;
+        } else if validity.valid {
+            validity.valid = false;
+            validity.invalidated_by = Some(event.id.clone());
+        }
+    });
 }
