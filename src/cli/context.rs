@@ -16,10 +16,13 @@ use crate::engine::open::{OpenOptions, WideWorkTree, open};
 use crate::engine::{Clock, Error, Marks, Progress, Tally, Workspace};
 use crate::model::SessionId;
 use crate::render::style::{Style, Verbosity};
-use crate::render::{Render, patch_text};
+use crate::render::{Render, interrupted_rollback, patch_text};
 
 /// Fixes the clock, as RFC 3339; for tests.
 const TEST_NOW: &str = "GO_TEAM_TEST_NOW";
+
+/// Commands that only read, and whose answers do not tell of an interrupted rollback by themselves.
+const SILENT: [&str; 4] = ["sessions", "state show", "state get", "cp-validate"];
 
 /// What a command works with.
 pub(super) struct Context {
@@ -58,14 +61,25 @@ impl Context {
 
     /// Opens the repository and go-team's files.
     pub(super) fn open(&self) -> Result<Workspace, Failure> {
-        Ok(open(OpenOptions {
+        let workspace = open(OpenOptions {
             start: self.start.clone(),
             home: env::var_os("HOME").filter(|home| !home.is_empty()),
             xdg_config_home: env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()),
             environment: env::vars_os().collect::<Vec<(OsString, OsString)>>(),
             wide: self.wide,
             clock: self.clock,
-        })?)
+        })?;
+        if self.output.is_of(&SILENT) && self.is_rollback_interrupted(&workspace) {
+            self.output.note(&interrupted_rollback());
+        }
+        Ok(workspace)
+    }
+
+    /// Whether a rollback in the session asked for was killed on its way, or is on it.
+    fn is_rollback_interrupted(&self, workspace: &Workspace) -> bool {
+        let session = workspace.find_session(self.session.as_ref());
+        let journal = session.and_then(|session| workspace.unfinished(&session));
+        matches!(journal, Ok(Some(journal)) if journal.op() == "rollback")
     }
 
     /// Prints a report.

@@ -9,7 +9,7 @@ use super::global::{GlobalArgs, When};
 use super::pager::{self, Paging};
 use crate::render::json;
 use crate::render::style::{Charset, Colour, Reader, Style, Verbosity};
-use crate::render::{Level, Render};
+use crate::render::{Level, Note, Render};
 
 /// How wide text is when there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 100;
@@ -66,6 +66,19 @@ impl Output {
             format,
             stdout: style(&io::stdout(), When::Auto, Verbosity::Normal),
             stderr: style(&io::stderr(), When::Auto, Verbosity::Normal),
+        }
+    }
+
+    /// Whether the command is one of these.
+    pub(super) fn is_of(&self, commands: &[&str]) -> bool {
+        self.command
+            .is_some_and(|command| commands.contains(&command))
+    }
+
+    /// Says something beside the answer.
+    pub(super) fn note(&self, note: &Note) {
+        if !self.is_json() {
+            complain(&note.line(&self.stderr));
         }
     }
 

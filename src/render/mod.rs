@@ -39,7 +39,7 @@ pub use create::CreateView;
 pub use delete::delete_prompt;
 pub use diff::patch_text;
 pub use error::ErrorView;
-pub use note::{Level, Note};
+pub use note::{Level, Note, interrupted_rollback};
 pub use remedy::commands_for;
 pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};
 pub use style::Style;

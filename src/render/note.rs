@@ -64,16 +64,22 @@ pub(super) fn warnings(texts: &[String]) -> impl Iterator<Item = Note> {
 pub(super) fn unfinished(found: Option<&Unfinished>) -> Option<Note> {
     let found = found?;
     if found.operation == "rollback" {
-        return Some(Note::warning(
-            "a rollback is under way or was interrupted; go-team rollback --continue finishes it, \
-             go-team rollback --abort puts everything back",
-        ));
+        return Some(interrupted_rollback());
     }
     let operation = escape(&found.operation);
     Some(Note::warning(format!(
         "an operation ({operation}) is under way or was interrupted; \
          the next command that writes finishes or undoes it"
     )))
+}
+
+/// That a rollback waits to be finished or put back.
+#[must_use]
+pub fn interrupted_rollback() -> Note {
+    Note::warning(
+        "a rollback is under way or was interrupted; go-team rollback --continue finishes it, \
+         go-team rollback --abort puts everything back",
+    )
 }
 
 /// What a command that writes finished or undid first.

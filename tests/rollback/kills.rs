@@ -177,3 +177,29 @@ fn a_rollback_that_is_done_but_not_closed_says_both() {
     let now = super::photo::Photo::of(&repo);
     stage.after.assert_same(&now, "done");
 }
+
+#[test]
+fn every_command_that_reads_tells_of_an_interrupted_rollback() {
+    let stage = rollback();
+    let points = stage.work_tree_points();
+    let struck = stage.strike(Fault::Kill, points[points.len() / 2]);
+    for args in [
+        &["status"][..],
+        &["sessions"],
+        &["session-info"],
+        &["cp-list"],
+        &["cp-show", "1"],
+        &["cp-diff", "1", "2"],
+        &["cp-diff", "1"],
+        &["state", "show"],
+        &["state", "get", "topic"],
+        &["cp-validate"],
+        &["cp-validate", "1"],
+        &["cp-export"],
+        &["doctor"],
+    ] {
+        let output = struck.repo.run(args);
+        let text = format!("{}{}", output.stdout, output.stderr);
+        assert!(text.contains("interrupted"), "{args:?}: {output}");
+    }
+}
