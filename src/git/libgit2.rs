@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Backend, CommitLine, Head, Object, Sync};
 use super::hash::Kind;
-use super::loose::{self, Loose};
+use super::loose::{Loose, LooseObjects};
 use super::packed_refs::PackedRefs;
 use super::reference::StagedRef;
 use super::repack::list_index;
@@ -19,6 +19,7 @@ pub struct Libgit2 {
     common_dir: PathBuf,
     /// Where refs are written before they appear; on the file system of the repository.
     scratch: PathBuf,
+    loose: LooseObjects,
 }
 
 impl Libgit2 {
@@ -26,6 +27,7 @@ impl Libgit2 {
         let common_dir = repo.commondir().to_owned();
         Self {
             repo: Mutex::new(repo),
+            loose: LooseObjects::new(&common_dir, ObjectFormat::Sha1),
             common_dir,
             scratch,
         }
@@ -181,7 +183,7 @@ impl Backend for Libgit2 {
     }
 
     fn read(&self, id: &ObjectId) -> Result<Option<Object>, Error> {
-        match loose::read(&self.common_dir.join("objects"), id, self.format()) {
+        match self.loose.read(id) {
             Loose::Absent => {}
             Loose::Whole(object) => return Ok(Some(object)),
             // libgit2 looks into packs first, and into the damaged file only when no pack has it.
@@ -290,11 +292,11 @@ impl Backend for Libgit2 {
     }
 
     fn size(&self, id: &ObjectId) -> Option<u64> {
-        match loose::read(&self.common_dir.join("objects"), id, self.format()) {
-            Loose::Absent => {}
-            Loose::Whole(object) => return Some(object.bytes.len() as u64),
-            Loose::Damaged(_) if self.is_packed(id) => {}
-            Loose::Damaged(_) => return None,
+        match self.loose.size(id) {
+            None => {}
+            Some(Ok(size)) => return Some(size),
+            Some(Err(_)) if self.is_packed(id) => {}
+            Some(Err(_)) => return None,
         }
         let repo = self.repo();
         let (size, _) = repo.odb().ok()?.read_header(oid(id).ok()?).ok()?;

@@ -1,8 +1,9 @@
 //! Loose objects, read without libgit2: on a damaged one its inflating can go on for ever.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use flate2::bufread::ZlibDecoder;
 
@@ -23,24 +24,77 @@ pub(super) enum Loose {
     Damaged(String),
 }
 
-/// Reads a loose object below a directory of objects.
-pub(super) fn read(objects: &Path, id: &ObjectId, format: ObjectFormat) -> Loose {
-    let hex = id.to_string();
-    let (dir, name) = hex.split_at(2);
-    let file = match File::open(objects.join(dir).join(name)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Loose::Absent,
-        Err(error) => return Loose::Damaged(error.to_string()),
-    };
-    match inflate(ZlibDecoder::new(BufReader::new(file)), format) {
-        Ok((object, found)) if found == *id => Loose::Whole(object),
-        Ok((_, found)) => Loose::Damaged(format!("its content is that of {found}")),
-        Err(error) => Loose::Damaged(error.to_string()),
+/// The loose objects of a repository.
+pub(super) struct LooseObjects {
+    dir: PathBuf,
+    format: ObjectFormat,
+    /// Which of the directories by first byte were there when the first object was asked for. In a repository whose
+    /// objects are packed this saves a look for each of them; what came since is left to libgit2.
+    fans: OnceLock<Vec<bool>>,
+}
+
+impl LooseObjects {
+    pub fn new(common_dir: &Path, format: ObjectFormat) -> Self {
+        Self {
+            dir: common_dir.join("objects"),
+            format,
+            fans: OnceLock::new(),
+        }
+    }
+
+    fn has_fan(&self, id: &ObjectId) -> bool {
+        let fans = self.fans.get_or_init(|| {
+            let mut fans = vec![false; 256];
+            let Ok(entries) = fs::read_dir(&self.dir) else {
+                return vec![true; 256];
+            };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let number = name.to_str().filter(|name| name.len() == 2);
+                let number = number.and_then(|name| usize::from_str_radix(name, 16).ok());
+                if let Some(number) = number {
+                    fans[number] = true;
+                }
+            }
+            fans
+        });
+        fans[usize::from(id.as_bytes()[0])]
+    }
+
+    fn open(&self, id: &ObjectId) -> Option<io::Result<ZlibDecoder<BufReader<File>>>> {
+        if !self.has_fan(id) {
+            return None;
+        }
+        let hex = id.to_string();
+        let (dir, name) = hex.split_at(2);
+        match File::open(self.dir.join(dir).join(name)) {
+            Ok(file) => Some(Ok(ZlibDecoder::new(BufReader::new(file)))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Reads an object.
+    pub fn read(&self, id: &ObjectId) -> Loose {
+        let Some(content) = self.open(id) else {
+            return Loose::Absent;
+        };
+        match content.and_then(|content| inflate(content, self.format)) {
+            Ok((object, found)) if found == *id => Loose::Whole(object),
+            Ok((_, found)) => Loose::Damaged(format!("its content is that of {found}")),
+            Err(error) => Loose::Damaged(error.to_string()),
+        }
+    }
+
+    /// How long an object says that it is; none when it is not there or says nothing.
+    pub fn size(&self, id: &ObjectId) -> Option<io::Result<u64>> {
+        let content = self.open(id)?;
+        Some(content.and_then(|mut content| Ok(header(&mut content)?.1)))
     }
 }
 
-/// Kind and content, and the id that they have.
-fn inflate(mut content: impl Read, format: ObjectFormat) -> io::Result<(Object, ObjectId)> {
+/// Kind and size, as an object begins, and the bytes that said so.
+fn header(content: &mut impl Read) -> io::Result<(Kind, u64, Vec<u8>)> {
     let odd = || io::Error::other("it does not begin as an object does");
     let mut header = Vec::with_capacity(HEADER);
     loop {
@@ -62,6 +116,12 @@ fn inflate(mut content: impl Read, format: ObjectFormat) -> io::Result<(Object, 
         .find(|known| known.as_str() == kind)
         .ok_or_else(odd)?;
     let size: u64 = size.parse().map_err(|_| odd())?;
+    Ok((kind, size, header))
+}
+
+/// Kind and content, and the id that they have.
+fn inflate(mut content: impl Read, format: ObjectFormat) -> io::Result<(Object, ObjectId)> {
+    let (kind, size, header) = header(&mut content)?;
     let mut bytes = Vec::new();
     // One byte more than there should be: reading to the end is what checks zlib's own checksum.
     content
