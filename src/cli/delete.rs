@@ -48,7 +48,7 @@ impl DeleteArgs {
                 }
                 Answer::NoTerminal => {
                     let message = "deleting has to be confirmed, and there is nobody to ask";
-                    return Err(Failure::new("no-terminal", Exit::Usage, message)
+                    return Err(Failure::new("needs-confirmation", Exit::Cancelled, message)
                         .hint("--yes confirms it; --dry-run says what would be deleted"));
                 }
             }

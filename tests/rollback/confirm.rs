@@ -199,3 +199,28 @@ fn a_checkpoint_made_between_confirmation_and_reset_is_not_passed_over() {
         assert_eq!(scene.ledger().validity(), old.validity());
     }
 }
+
+#[test]
+fn deleting_asks_in_the_same_way() {
+    for (typed, code) in [
+        ("yes\n", 0),
+        ("YES\n", 0),
+        ("y\n", 5),
+        ("\n", 5),
+        ("\u{4}", 5),
+    ] {
+        let scene = Scene::lived_in();
+        let before = scene.now();
+        let count = scene.ledger().lines.len();
+        let mut terminal = Terminal::run(&scene.repo, &["cp-delete", "1"]);
+        terminal.wait_for("yes");
+        terminal.type_in(typed);
+        let status = terminal.end();
+        let shown = &terminal.shown;
+        assert_eq!(status.code(), Some(code), "{typed:?}: {shown}");
+        assert!(shown.contains(scene.id(1)), "{shown}");
+        let left = scene.ledger().lines.len();
+        assert_eq!(left, count - usize::from(code == 0), "{typed:?}: {shown}");
+        before.assert_same(&scene.now(), "the work tree has no part in it");
+    }
+}

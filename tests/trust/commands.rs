@@ -102,7 +102,7 @@ fn deleting_says_what_it_will_do_and_does_that() {
     ---
     ");
     let asked = repo.run(&["cp-delete", "1"]);
-    assert_eq!(asked.code, Some(2), "{asked}");
+    assert_eq!(asked.code, Some(5), "{asked}");
     assert!(asked.stderr.contains("--yes"), "{asked}");
     let refused = repo.run(&["cp-delete", "1", "3", "--yes"]);
     assert_eq!(refused.code, Some(1));
