@@ -15,7 +15,7 @@ use super::validate::{Depth, Look, Marking, ValidateOptions};
 use super::{Error, Tally, Workspace};
 use crate::git::snapshot::reference_of;
 use crate::model::finding::{Finding, Severity};
-use crate::model::{CheckpointId, Selector, SessionId};
+use crate::model::{CheckpointId, Journal, Selector, SessionId};
 use crate::plan::rebuild::{Loss, Proof, Rebuilt};
 use crate::store::{self, durable};
 
@@ -166,19 +166,30 @@ fn settle_journal(
     session: &SessionId,
     report: &mut RebuildReport,
 ) -> Result<(), Error> {
-    let journal = workspace.store.load_journal(session);
-    if let Err(error @ (store::Error::NewerVersion { .. } | store::Error::Io(_))) = journal {
-        return Err(error.into());
+    let store = &workspace.store;
+    let [published, rollback] = store.load_journals(session);
+    if is_damaged(published)? {
+        set_aside(workspace, session, &store.layout().journal(session), report)?;
+        store.remove_journal(session)?;
     }
-    if journal.is_err() {
-        let path = workspace.store.layout().journal(session);
+    if is_damaged(rollback)? {
+        let path = store.layout().rollback_journal(session);
         set_aside(workspace, session, &path, report)?;
-        workspace.store.remove_journal(session)?;
+        store.remove_rollback_journal(session)?;
     }
     if workspace.store.load_manifest(session).is_ok() {
         report.recovered = workspace.recover(session)?;
     }
     Ok(())
+}
+
+/// Whether a journal is there and cannot be made sense of.
+fn is_damaged(journal: Result<Option<Journal>, store::Error>) -> Result<bool, Error> {
+    match journal {
+        Ok(_) => Ok(false),
+        Err(error @ (store::Error::NewerVersion { .. } | store::Error::Io(_))) => Err(error.into()),
+        Err(_) => Ok(true),
+    }
 }
 
 fn rebuild_all(

@@ -51,10 +51,11 @@ impl Workspace {
     /// # Errors
     /// When the journal cannot be read.
     pub fn unfinished(&self, session: &SessionId) -> Result<Option<Journal>, Error> {
-        if let Some(journal) = self.store.load_rollback_journal(session)? {
-            return Ok(Some(Journal::Rollback(Box::new(journal))));
+        let [published, rollback] = self.store.load_journals(session);
+        match rollback? {
+            Some(rollback) => Ok(Some(rollback)),
+            None => Ok(published?),
         }
-        Ok(self.store.load_journal(session)?)
     }
 
     /// Brings the live state's account of checkpoints, and the link to the newest record, up to the manifest.

@@ -295,6 +295,8 @@ pub enum Remedy {
     NewerGoTeam,
     /// Let a command that writes finish or undo it.
     Finish,
+    /// Finish the rollback, or put everything back.
+    EndRollback,
     /// Look at the file, and remove it.
     RemoveFile {
         /// Its name in the session's directory.

@@ -39,6 +39,10 @@ pub fn commands_for(findings: &[Finding], last_valid: Option<&Relative>) -> Vec<
             Remedy::Finish => {
                 say("go-team cp-rebuild --all finishes or undoes what was interrupted");
             }
+            Remedy::EndRollback => {
+                say("go-team rollback --continue finishes the interrupted rollback");
+                say("go-team rollback --abort puts everything back as it was before it");
+            }
             Remedy::RemoveFile { name } => {
                 say(&format!(
                     "look at {name} in the session's directory, and remove it"

@@ -52,6 +52,14 @@ impl Store {
         Ok(was_there)
     }
 
+    /// Both journals of a session, each as [`Store::load_journal`] would answer: that of what is published, and that of a
+    /// rollback.
+    pub fn load_journals(&self, session: &SessionId) -> [Result<Option<Journal>, Error>; 2] {
+        let rollback = self.load_rollback_journal(session);
+        let rollback = rollback.map(|journal| journal.map(Box::new).map(Journal::Rollback));
+        [self.load_journal(session), rollback]
+    }
+
     /// Loads what an unfinished rollback was about.
     ///
     /// # Errors

@@ -185,6 +185,28 @@ fn a_rollback_that_is_done_but_not_closed_says_both() {
 }
 
 #[test]
+fn validation_finds_an_interrupted_rollback_and_its_remedies_work() {
+    let stage = rollback();
+    let points = stage.work_tree_points();
+    for remedy in ["--continue", "--abort"] {
+        let struck = stage.strike(Fault::Kill, points[points.len() / 2]);
+        let found = struck.repo.run(&["cp-validate", "--json"]);
+        assert_eq!(found.code, Some(3), "{found}");
+        let found = found.json();
+        let findings = found["data"]["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{found}");
+        assert_eq!(findings[0]["defect"]["kind"], "interrupted", "{found}");
+        let hints = found["error"]["hints"].to_string();
+        assert!(
+            hints.contains(&format!("go-team rollback {remedy}")),
+            "{hints}"
+        );
+        struck.repo.ok(&["rollback", remedy]);
+        struck.repo.ok(&["cp-validate", "--deep"]);
+    }
+}
+
+#[test]
 fn every_command_that_reads_tells_of_an_interrupted_rollback() {
     let stage = rollback();
     let points = stage.work_tree_points();

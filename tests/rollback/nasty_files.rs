@@ -326,6 +326,47 @@ fn nasty_40_a_directory_with_ignored_files_in_the_way_of_a_file() {
 }
 
 #[test]
+fn an_open_file_and_a_running_program_are_replaced() {
+    let mut scene = Scene::new();
+    let sleep = "/bin/sleep";
+    fs::copy(sleep, scene.repo.path("program")).unwrap();
+    scene.repo.write("notes.txt", "one\n");
+    scene.take();
+    let repo = &scene.repo;
+    // The same program under the same name, a byte longer: it runs, and is another file.
+    let mut program = fs::read(sleep).unwrap();
+    program.push(0);
+    fs::write(repo.path("program"), &program).unwrap();
+    repo.write("notes.txt", "two\n");
+    let mut running = Command::new(repo.path("program"))
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let mut open = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(repo.path("notes.txt"))
+        .unwrap();
+    scene.roll_back("1");
+    assert_eq!(
+        fs::read(scene.repo.path("program")).unwrap(),
+        fs::read(sleep).unwrap()
+    );
+    assert_eq!(scene.now().bytes("notes.txt"), Some(&b"one\n"[..]));
+    // Who had them open goes on with what was there.
+    assert!(running.try_wait().unwrap().is_none());
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut open, &mut text).unwrap();
+    assert_eq!(text, "two\n");
+    std::io::Write::write_all(&mut open, b"late\n").unwrap();
+    assert_eq!(scene.now().bytes("notes.txt"), Some(&b"one\n"[..]));
+    scene.undo();
+    assert_eq!(fs::read(scene.repo.path("program")).unwrap(), program);
+    running.kill().unwrap();
+    running.wait().unwrap();
+}
+
+#[test]
 fn nasty_41_what_cannot_be_captured_is_left_alone() {
     let mut scene = Scene::new();
     scene.repo.write(

@@ -77,8 +77,9 @@ fn small_session() -> TestRepo {
 #[test]
 fn of_the_manifest_and_of_records() {
     let repo = small_session();
-    let first = ids(&repo).remove(0);
-    for file in [manifest_path(&repo), record_path(&repo, &first)] {
+    let records = ids(&repo);
+    let records = records.iter().map(|id| record_path(&repo, id));
+    for file in records.chain([manifest_path(&repo)]) {
         assert_eq!(
             missed(&repo, &file, &every_byte(&file)),
             [],

@@ -160,6 +160,20 @@ fn an_operation_was_interrupted() {
 }
 
 #[test]
+fn the_journal_of_a_rollback_is_damaged() {
+    for text in [
+        "{\"version\": 1",
+        "",
+        "{\"version\": 1, \"op\": \"create\"}",
+    ] {
+        let damage = |repo: &TestRepo, _: &[String]| {
+            fs::write(repo.session_dir().join("rollback.json"), text).unwrap();
+        };
+        broken(damage, &["journal-damaged"], 0, ALL);
+    }
+}
+
+#[test]
 fn the_journal_is_damaged() {
     let damage = |repo: &TestRepo, _: &[String]| {
         fs::write(repo.session_dir().join("journal.json"), "{\"version\": 1").unwrap();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Area, DoctorReport, Health, cannot_look};
 use crate::engine::Workspace;
 use crate::engine::failure::error_chain;
-use crate::model::SessionId;
 use crate::model::path_text::quote_path;
+use crate::model::{Journal, SessionId};
 use crate::store::SessionItem;
 
 /// Looks at them.
@@ -60,6 +60,12 @@ fn look_for_journal(workspace: &Workspace, session: &SessionId, report: &mut Doc
     let area = Area::Sessions;
     match workspace.unfinished(session) {
         Ok(None) => {}
+        Ok(Some(Journal::Rollback(_))) => report.advise(
+            area,
+            Health::Warning,
+            format!("{session}: a rollback is under way or was interrupted"),
+            format!("go-team rollback --continue --session {session} finishes it, --abort puts everything back"),
+        ),
         Ok(Some(journal)) => report.advise(
             area,
             Health::Warning,

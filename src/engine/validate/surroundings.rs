@@ -22,18 +22,21 @@ pub(super) fn findings(
 ) -> Result<Vec<Finding>, Error> {
     let (store, session) = (&workspace.store, &manifest.session_id);
     let mut defects = Vec::new();
-    let mut under_way: Option<Journal> = None;
-    match store.load_journal(session) {
-        Ok(journal) => under_way = journal,
-        Err(error @ store::Error::Io(_)) => return Err(error.into()),
-        Err(error) => defects.push(Defect::JournalDamaged {
-            reason: reason(&error),
-        }),
-    }
-    if let Some(journal) = &under_way {
-        defects.push(Defect::Interrupted {
-            operation: journal.op().to_owned(),
-        });
+    let mut is_publishing = false;
+    for journal in store.load_journals(session) {
+        match journal {
+            Ok(None) => {}
+            Ok(Some(journal)) => {
+                is_publishing |= !matches!(journal, Journal::Rollback(_));
+                defects.push(Defect::Interrupted {
+                    operation: journal.op().to_owned(),
+                });
+            }
+            Err(error @ store::Error::Io(_)) => return Err(error.into()),
+            Err(error) => defects.push(Defect::JournalDamaged {
+                reason: reason(&error),
+            }),
+        }
     }
     match store.load_state(session) {
         Ok(Some(_)) => {}
@@ -52,7 +55,7 @@ pub(super) fn findings(
         defects.push(Defect::LatestElsewhere { expected });
     }
     // What an interrupted operation left is its own to clear away.
-    if under_way.is_none() && objects == Objects::Read {
+    if !is_publishing && objects == Objects::Read {
         defects.extend(orphans(workspace, manifest, references)?);
     }
     for name in store.stray_names(session)? {

@@ -55,6 +55,7 @@ impl Finding {
     pub fn of_session(defect: Defect) -> Self {
         let remedy = match &defect {
             Defect::ManifestNewer { .. } => Remedy::NewerGoTeam,
+            Defect::Interrupted { operation } if operation == "rollback" => Remedy::EndRollback,
             Defect::Interrupted { .. } => Remedy::Finish,
             Defect::StrayFile { name } => Remedy::RemoveFile { name: name.clone() },
             Defect::RepositoryFile { path, .. } => match path.strip_suffix(".idx") {
