@@ -73,6 +73,7 @@ pub fn plan_delete(workspace: &Workspace, options: &DeleteOptions) -> Result<Del
 pub fn delete(workspace: &Workspace, planned: &DeleteReport) -> Result<DeleteReport, Error> {
     let session = &planned.session_id;
     let _lock = workspace.lock("cp-delete")?;
+    workspace.find_session(Some(session))?;
     let recovered = workspace.recover(session)?;
     let manifest = workspace.store.load_manifest(session)?;
     let wanted: Vec<_> = planned.deleted.iter().map(|gone| gone.id.clone()).collect();

@@ -14,6 +14,7 @@ pub mod export;
 pub mod failure;
 pub mod import;
 mod inputs;
+pub mod life;
 pub mod list;
 mod live;
 pub mod open;

@@ -104,6 +104,8 @@ pub fn rebuild(
 ) -> Result<RebuildReport, Error> {
     let session = find_session(workspace, options.session.as_ref())?;
     let _lock = workspace.lock("cp-rebuild")?;
+    // What is finished first may have been its removal.
+    let session = find_session(workspace, Some(&session))?;
     let dir = workspace.store.layout().session(&session);
     durable::create_dir_all(&dir, workspace.store.durability()).map_err(store::Error::from)?;
     let mut report = RebuildReport {

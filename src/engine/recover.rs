@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Error, Workspace};
 use crate::git::snapshot::{reference_of, retract};
-use crate::model::{CheckpointId, Journal, Manifest, RollbackId, SessionId};
+use crate::model::{CheckpointId, Journal, Manifest, RollbackId, SessionId, SessionStatus};
 use crate::store;
 
 /// Something that was unfinished and is not any more.
@@ -37,6 +37,30 @@ pub enum Recovered {
     ImportRetracted {
         /// The session.
         session: SessionId,
+    },
+    /// A session's status had been about to change, and has changed now.
+    Settled {
+        /// The session.
+        session: SessionId,
+        /// The status that it has now.
+        status: SessionStatus,
+    },
+    /// A session's status had been about to change; its manifest cannot be read, so it has not.
+    NotSettled {
+        /// The session.
+        session: SessionId,
+        /// The status that it was to have.
+        status: SessionStatus,
+    },
+    /// A session had been about to be removed, and is gone now.
+    Removed {
+        /// The session.
+        session: SessionId,
+    },
+    /// What was about to happen to a session as a whole cannot be read any more.
+    JournalSetAside {
+        /// Where the damaged file is now.
+        kept: String,
     },
     /// Checkpoints had been taken from the list, and are gone for good now.
     Deleted {
@@ -113,7 +137,8 @@ impl Workspace {
 
     /// Finishes or undoes what a journal tells of. The caller holds the lock, and leftovers have been cleared.
     pub(super) fn recover_journal(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
-        let mut recovered: Vec<Recovered> = self.recover_import()?.into_iter().collect();
+        let mut recovered = self.take_recovered();
+        recovered.extend(self.recover_import()?);
         recovered.extend(self.finish_create(session)?);
         recovered.extend(self.recover_rollback(session)?);
         Ok(recovered)

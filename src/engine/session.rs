@@ -40,7 +40,7 @@ impl Workspace {
                     .as_ref()
                     .is_some_and(|manifest| !is_open(manifest.status));
             if !ended {
-                if self.store.is_bound_elsewhere(&session, &self.worktree)? {
+                if self.is_bound_elsewhere(&session)? {
                     return Err(Error::OtherWorktree { session });
                 }
                 return Ok(Opened {
@@ -91,7 +91,8 @@ impl Workspace {
     /// # Errors
     /// When the directory cannot be read.
     pub fn session_ids(&self) -> Result<Vec<SessionId>, Error> {
-        let items = self.store.list_sessions()?;
+        let mut items = self.store.list_sessions()?;
+        items.extend(self.store.list_failed()?);
         Ok(items
             .iter()
             .filter_map(|item| SessionId::parse(item.name.to_str()?).ok())
@@ -142,7 +143,7 @@ impl Workspace {
                 && manifest.status == SessionStatus::Active
                 && manifest.topic == topic
                 && manifest.workflow == workflow;
-            if is_unused && !self.store.is_bound(&manifest.session_id)? {
+            if is_unused && self.store.bound_to(&manifest.session_id)?.is_empty() {
                 return Ok(Some(manifest));
             }
         }

@@ -50,10 +50,10 @@ pub fn start(workspace: &Workspace, options: &StartOptions) -> Result<StartRepor
             None
         }
     };
-    let mut recovered = Vec::new();
+    let mut recovered = workspace.take_recovered();
     if let Some(left) = &left {
         match workspace.recover(left) {
-            Ok(done) => recovered = done,
+            Ok(done) => recovered.extend(done),
             // The new session does not depend on the old one.
             Err(error) => warnings.push(error_chain(&error)),
         }

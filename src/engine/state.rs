@@ -108,6 +108,8 @@ pub fn set(
         return Err(Error::LinkedState { path });
     }
     let _lock = workspace.lock("state set")?;
+    // What is finished first may have been its removal.
+    let session_id = workspace.find_session(Some(&session_id))?;
     let recovered = workspace.recover(&session_id)?;
     let mut state = workspace.store.load_state(&session_id)?.unwrap_or_default();
     let mut last = "";

@@ -115,6 +115,11 @@ impl Workspace {
         session: &SessionId,
         warnings: &mut Vec<String>,
     ) -> Option<Unfinished> {
+        let life = self.store.load_life_journal();
+        if let Ok(Some(life)) = life.map(|life| life.filter(|life| life.session == *session)) {
+            let operation = life.op().to_owned();
+            return Some(Unfinished { operation });
+        }
         match self.unfinished(session) {
             Ok(journal) => journal.map(|journal| Unfinished {
                 operation: journal.op().to_owned(),

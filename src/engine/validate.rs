@@ -88,6 +88,7 @@ pub fn validate(
             });
         }
     };
+    workspace.find_session(Some(&session))?;
     let mut second = Look::take(workspace, &session, options, tally)?;
     let marked = second.mark(workspace);
     let report = second.report(workspace, options);

@@ -1,7 +1,9 @@
 //! A repository, go-team's files for it, and the settings in force: what every operation works on.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::recover::Recovered;
 use super::{Clock, Error};
 use crate::config::Config;
 use crate::git::backend::Sync;
@@ -22,6 +24,8 @@ pub struct Workspace {
     pub clock: Clock,
     /// The key of this work tree in the store.
     pub worktree: WorktreeKey,
+    /// What was finished when the lock was taken, until a report tells of it.
+    recovered: Mutex<Vec<Recovered>>,
 }
 
 impl Workspace {
@@ -49,18 +53,33 @@ impl Workspace {
             config,
             clock,
             worktree,
+            recovered: Mutex::default(),
         }
     }
 
-    /// Takes the writers' lock, waiting as long as the settings say.
+    /// Takes the writers' lock, waiting as long as the settings say, and finishes what an earlier holder had begun with
+    /// a session as a whole.
     ///
     /// # Errors
-    /// When another process holds it for longer.
+    /// When another process holds it for longer, or finishing fails.
     pub fn lock(&self, command: &str) -> Result<Lock, Error> {
         self.store.prepare()?;
         let wait = Wait::Timeout(self.config.settings.lock.timeout_seconds);
         let holder = Holder::this_process(command, self.clock.now());
-        Ok(self.store.lock(wait, &holder)?)
+        let lock = self.store.lock(wait, &holder)?;
+        let recovered = self.recover_life()?;
+        self.recovered_now().extend(recovered);
+        Ok(lock)
+    }
+
+    /// What was finished when the lock was taken, once.
+    pub(super) fn take_recovered(&self) -> Vec<Recovered> {
+        std::mem::take(&mut self.recovered_now())
+    }
+
+    fn recovered_now(&self) -> MutexGuard<'_, Vec<Recovered>> {
+        let recovered = self.recovered.lock();
+        recovered.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What go-team's settings say about capturing files. Its own files are not the user's, wherever they lie.

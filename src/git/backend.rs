@@ -135,6 +135,12 @@ pub trait Backend: Send + std::marker::Sync {
     /// When one points elsewhere, or they cannot be deleted.
     fn delete_references(&self, refs: &[(String, ObjectId)]) -> Result<(), Error>;
 
+    /// Deletes every ref below a directory of go-team's own, damaged ones included, for good; says how many there were.
+    ///
+    /// # Errors
+    /// When the directory is not below `refs/go-team/`, or one of them cannot be deleted.
+    fn clear_references(&self, dir: &str, sync: Sync) -> Result<usize, Error>;
+
     /// Removes locks of git's that a killed go-team left. Only for the holder of go-team's own lock.
     ///
     /// # Errors

@@ -178,6 +178,20 @@ impl Backend for Libgit2 {
         PackedRefs::new(&self.common_dir, &self.scratch).remove_all(&names)
     }
 
+    fn clear_references(&self, dir: &str, sync: Sync) -> Result<usize, Error> {
+        let below = dir.strip_prefix("refs/go-team/");
+        if below.is_none_or(|name| name.is_empty() || name.contains("..") || name.contains('/')) {
+            let name = dir.to_owned();
+            return Err(Error::RefMoved { name });
+        }
+        let count = super::clear_refs::clear(&self.common_dir, &self.scratch, dir)?;
+        match sync {
+            Sync::Durable => super::clear_refs::sync(&self.common_dir, dir)?,
+            Sync::Lazy => {}
+        }
+        Ok(count)
+    }
+
     fn recover_locks(&self) -> Result<(), Error> {
         PackedRefs::new(&self.common_dir, &self.scratch).recover()
     }

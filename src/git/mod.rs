@@ -12,6 +12,7 @@ pub mod backend;
 pub mod bundle;
 pub mod cache;
 mod capture;
+mod clear_refs;
 mod commit;
 mod committed;
 mod content;

@@ -62,6 +62,20 @@ impl PackedRefs {
         self.edit(&|content| without(content?, names))
     }
 
+    /// The names below a directory.
+    pub fn below(&self, dir: &str) -> Result<BTreeSet<String>, Error> {
+        let content = self.read()?.map(|(content, _)| content).unwrap_or_default();
+        let prefix = format!("{dir}/");
+        let lines = content.split(|byte| *byte == b'\n');
+        let names = lines.filter_map(|line| {
+            let line = std::str::from_utf8(line).ok()?;
+            let (_, name) = line.split_once(' ')?;
+            let counts = name.starts_with(&prefix) && !line.starts_with(['#', '^']);
+            counts.then(|| name.to_owned())
+        });
+        Ok(names.collect())
+    }
+
     /// Puts refs to commits in, all of them in one instant.
     pub fn add(&self, refs: &[(String, ObjectId)]) -> Result<(), Error> {
         if refs.is_empty() {

@@ -20,6 +20,7 @@ pub mod ids;
 pub mod journal;
 pub mod json;
 pub mod json_diff;
+pub mod life;
 mod lower_hex;
 pub mod manifest;
 pub mod object_id;
@@ -40,7 +41,10 @@ pub use files::Files;
 pub use format::FormatError;
 pub use ids::{CheckpointId, RollbackId, SessionId};
 pub use journal::Journal;
-pub use manifest::{Entry, Manifest, MovedBranch, PrunedRange, RollbackKind, RollbackRecord};
+pub use life::{LifeChange, LifeJournal};
+pub use manifest::{
+    Entry, Manifest, MovedBranch, PrunedRange, RollbackKind, RollbackRecord, StatusChange,
+};
 pub use object_id::{ObjectFormat, ObjectId};
 pub use record::{GitSnapshot, Record, RecordDraft, Recovery};
 pub use selector::{Selector, SelectorError};

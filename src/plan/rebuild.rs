@@ -206,6 +206,7 @@ pub fn rebuild(evidence: Evidence<'_>) -> Rebuilt {
         assume(&mut losses, "status", SessionStatus::Active.as_str());
         SessionStatus::Active
     });
+    manifest.status_history.clone_from(&salvage.status_history);
     if trust == Trust::Unproven && *salvage != Salvage::default() {
         losses.push(Loss::Unproven {
             fields: salvaged_fields(salvage),

@@ -105,6 +105,21 @@ pub(super) fn recovered(done: &[Recovered]) -> impl Iterator<Item = Note> {
                 "an earlier import was interrupted before its session {session} was there; \
                  what it left is cleared away"
             ),
+            Recovered::Settled { session, status } => format!(
+                "an earlier command was interrupted while session {session} became {status}; it is {status} now"
+            ),
+            Recovered::NotSettled { session, status } => format!(
+                "an earlier command was interrupted before session {session} became {status}, and its manifest \
+                 cannot be read; its status is as it was"
+            ),
+            Recovered::Removed { session } => format!(
+                "an earlier command was interrupted while it removed session {session}; the session is gone now"
+            ),
+            Recovered::JournalSetAside { kept } => format!(
+                "an earlier command was interrupted, and the file that says what it did is damaged; it is kept as {}; \
+                 go-team doctor says whether something is left to do",
+                escape(kept)
+            ),
             Recovered::Deleted { checkpoints } if checkpoints.is_empty() => {
                 "an earlier cp-delete was interrupted before anything was deleted".to_owned()
             }

@@ -1,7 +1,10 @@
 //! Which session a work tree is in, on disk.
 
-use super::durable;
-use super::{Error, Store, WorktreeKey, if_there};
+use std::ffi::OsString;
+use std::fs;
+
+use super::durable::{self, on};
+use super::{Error, Store, WorktreeKey, if_there, is_missing};
 use crate::model::current::CurrentPointer;
 use crate::model::ids::SessionId;
 use crate::model::json::Limits;
@@ -29,52 +32,42 @@ impl Store {
         self.write(&self.layout().current(key), &current.to_file_bytes())
     }
 
-    /// Whether a session is the active one of another work tree than `key`'s.
+    /// The directories of the work trees whose active session this is, by name. A pointer that cannot be read says
+    /// nothing.
     ///
     /// # Errors
     /// When the directory of work trees cannot be read.
-    pub fn is_bound_elsewhere(
-        &self,
-        session: &SessionId,
-        key: &WorktreeKey,
-    ) -> Result<bool, Error> {
-        self.is_bound_to(session, |name| name != key.as_str())
-    }
-
-    /// Whether a session is the active one of any work tree.
-    ///
-    /// # Errors
-    /// When the directory of work trees cannot be read.
-    pub fn is_bound(&self, session: &SessionId) -> Result<bool, Error> {
-        self.is_bound_to(session, |_| true)
-    }
-
-    /// Pointers that cannot be read say nothing.
-    fn is_bound_to(
-        &self,
-        session: &SessionId,
-        counts: impl Fn(&std::ffi::OsStr) -> bool,
-    ) -> Result<bool, Error> {
+    pub fn bound_to(&self, session: &SessionId) -> Result<Vec<OsString>, Error> {
         let dir = self.layout().worktrees();
-        let entries = match std::fs::read_dir(&dir) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(source) => {
-                let op = "read";
-                return Err(durable::IoError {
-                    op,
-                    path: dir,
-                    source,
-                }
-                .into());
-            }
+        let entries = match fs::read_dir(&dir) {
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            entries => entries.map_err(on("read", &dir))?,
         };
-        let mut counted = entries.flatten().filter(|entry| counts(&entry.file_name()));
-        Ok(counted.any(|entry| {
+        let mut bound = Vec::new();
+        for entry in entries.flatten() {
             let path = entry.path().join("current");
             let pointer = Self::read(&path, Limits::INPUT.bytes, CurrentPointer::from_file_bytes);
-            pointer.is_ok_and(|pointer| pointer.session_id == *session)
-        }))
+            if pointer.is_ok_and(|pointer| pointer.session_id == *session) {
+                bound.push(entry.file_name());
+            }
+        }
+        bound.sort();
+        Ok(bound)
+    }
+
+    /// Leaves every work tree that is in a session without an active one, for good; says how many there were.
+    ///
+    /// # Errors
+    /// When a pointer cannot be removed or a directory cannot be synced.
+    pub fn unbind(&self, session: &SessionId) -> Result<usize, Error> {
+        let bound = self.bound_to(session)?;
+        for name in &bound {
+            let path = self.layout().worktrees().join(name).join("current");
+            if durable::remove_file(&path)? {
+                durable::sync_parent(&path, self.durability())?;
+            }
+        }
+        Ok(bound.len())
     }
 
     /// Leaves a work tree without an active session, for good; says whether it had one.

@@ -1,7 +1,7 @@
 //! Where each of go-team's files is.
 //!
 //! ```text
-//! lock, import.json           worktrees/<key>/current, stat-cache
+//! lock, import.json, life.json        worktrees/<key>/current, stat-cache
 //! sessions/<session>/         manifest.json, <checkpoint>.json, latest, state.json, journal.json,
 //!                             rollback-history.json, errors.jsonl, errors.1.jsonl, exports/, damaged/
 //! failed/<session>/           the same, archived
@@ -74,6 +74,12 @@ impl Layout {
         self.root.join("import.json")
     }
 
+    /// What is about to happen to a session as a whole.
+    #[must_use]
+    pub fn life_journal(&self) -> PathBuf {
+        self.root.join("life.json")
+    }
+
     /// The directory of all work trees.
     #[must_use]
     pub fn worktrees(&self) -> PathBuf {
@@ -104,9 +110,20 @@ impl Layout {
         self.root.join("sessions")
     }
 
-    /// The directory of one session.
+    /// The directory of one session, wherever it is: among all sessions or, when it is there alone, in the archive.
     #[must_use]
     pub fn session(&self, session: &SessionId) -> PathBuf {
+        let open = self.open_session(session);
+        if open.is_dir() {
+            return open;
+        }
+        let archived = self.failed_session(session);
+        if archived.is_dir() { archived } else { open }
+    }
+
+    /// The directory of one session that is not archived.
+    #[must_use]
+    pub fn open_session(&self, session: &SessionId) -> PathBuf {
         self.sessions().join(session.as_str())
     }
 

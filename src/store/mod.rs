@@ -12,6 +12,7 @@ pub mod durable;
 pub mod errors;
 mod journal;
 pub mod layout;
+mod life;
 pub mod lock;
 mod manifest;
 mod platform;

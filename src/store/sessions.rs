@@ -25,7 +25,7 @@ impl Store {
     /// # Errors
     /// [`Error::Exists`] when there is one of that id, else what the system says.
     pub fn create_session(&self, manifest: &Manifest, state: &State) -> Result<(), Error> {
-        let target = self.layout().session(&manifest.session_id);
+        let target = self.layout().open_session(&manifest.session_id);
         let archived = self.layout().failed_session(&manifest.session_id);
         for path in [&target, &archived] {
             if path.symlink_metadata().is_ok() {
@@ -54,7 +54,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether there is a directory of that session.
+    /// Whether there is a directory of that session, archived or not.
     #[must_use]
     pub fn has_session(&self, session: &SessionId) -> bool {
         self.layout().session(session).is_dir()
@@ -85,40 +85,12 @@ impl Store {
         Ok(durable::sync_dir(&dir, self.durability())?)
     }
 
-    /// Moves a session to the archive, for good.
-    ///
-    /// # Errors
-    /// When there is no such session, one of that id is archived already, or it cannot be moved.
-    pub fn archive_session(&self, session: &SessionId) -> Result<(), Error> {
-        let from = self.layout().session(session);
-        let to = self.layout().failed_session(session);
-        if to.symlink_metadata().is_ok() {
-            return Err(Error::Exists { path: to });
-        }
-        durable::create_dir_all(&self.layout().failed(), self.durability())?;
-        match fs::rename(&from, &to) {
-            Err(error) if is_missing(&error) => return Err(Error::Missing { path: from }),
-            result => result.map_err(on("archive", &from))?,
-        }
-        durable::sync_parent(&to, self.durability())?;
-        durable::sync_parent(&from, self.durability())?;
-        Ok(())
-    }
-
-    /// Removes a session for good: at once for whoever looks, then file by file.
+    /// Removes a session for good, archived or not: at once for whoever looks, then file by file.
     ///
     /// # Errors
     /// When there is no such session or it cannot be removed.
     pub fn remove_session(&self, session: &SessionId) -> Result<(), Error> {
         self.remove_dir(&self.layout().session(session))
-    }
-
-    /// Removes an archived session, as [`Store::remove_session`].
-    ///
-    /// # Errors
-    /// When there is no such session or it cannot be removed.
-    pub fn remove_failed(&self, session: &SessionId) -> Result<(), Error> {
-        self.remove_dir(&self.layout().failed_session(session))
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), Error> {
@@ -153,6 +125,7 @@ impl Store {
     /// When a directory cannot be read or something cannot be removed.
     pub fn clean_temps(&self, session: Option<&SessionId>) -> Result<usize, Error> {
         let mut count = durable::clean_temps(&self.layout().sessions())?;
+        count += durable::clean_temps(&self.layout().failed())?;
         if let Some(session) = session {
             count += durable::clean_temps(&self.layout().session(session))?;
         }
@@ -213,20 +186,31 @@ mod tests {
         assert!(matches!(again, Err(Error::Exists { .. })));
         assert_eq!(store.load_state(session).unwrap(), Some(State::default()));
         assert_eq!(store.list_sessions().unwrap().len(), 1);
-        store.archive_session(session).unwrap();
-        assert!(!store.has_session(session));
-        assert_eq!(store.list_failed().unwrap().len(), 1);
+        for _ in 0..2 {
+            store.archive_session(session).unwrap();
+            assert!(store.has_session(session) && store.is_archived(session));
+            assert!(store.list_sessions().unwrap().is_empty());
+            assert_eq!(store.list_failed().unwrap().len(), 1);
+            assert!(store.load_manifest(session).is_ok());
+        }
         let again = store.create_session(&manifest, &State::default());
         assert!(matches!(again, Err(Error::Exists { .. })));
-        store.remove_failed(session).unwrap();
-        assert!(matches!(
-            store.remove_failed(session),
-            Err(Error::Missing { .. })
-        ));
-        assert!(matches!(
+        for _ in 0..2 {
+            store.unarchive_session(session).unwrap();
+            assert!(!store.is_archived(session));
+            assert!(store.list_failed().unwrap().is_empty());
+        }
+        store.archive_session(session).unwrap();
+        store.remove_session(session).unwrap();
+        assert!(!store.has_session(session));
+        let gone = [
+            store.remove_session(session),
             store.archive_session(session),
-            Err(Error::Missing { .. })
-        ));
+            store.unarchive_session(session),
+        ];
+        for gone in gone {
+            assert!(matches!(gone, Err(Error::Missing { .. })), "{gone:?}");
+        }
         store.create_session(&manifest, &State::default()).unwrap();
         store.remove_session(session).unwrap();
         assert!(

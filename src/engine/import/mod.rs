@@ -18,6 +18,7 @@ use super::recover::Recovered;
 use super::{Error, Workspace};
 use crate::git::bundle::BundleError;
 use crate::git::snapshot::reference_of;
+use crate::model::life::LifeChange;
 use crate::model::path_text::quote_path;
 use crate::model::{CheckpointId, SessionId, SessionStatus, Sha256Digest};
 use crate::plan::import::{Arrival, Arriving, ImportPlan, Present, plan};
@@ -128,6 +129,7 @@ pub fn import(workspace: &Workspace, options: &ImportOptions) -> Result<ImportRe
         return Ok(report);
     }
     let _lock = workspace.lock("cp-import")?;
+    report.recovered.extend(workspace.take_recovered());
     report.recovered.extend(workspace.recover_import()?);
     workspace.clean_up()?;
     // Somebody may have been quicker.
@@ -161,10 +163,17 @@ impl Workspace {
                 None => {}
             }
         }
+        // What is being removed is gone before anything else happens.
+        let life = self.store.load_life_journal()?;
+        let is_going =
+            life.is_some_and(|life| life.session == *name && life.change == LifeChange::Remove);
+        if is_going {
+            refs.clear();
+        }
         let layout = self.store.layout();
-        let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
+        let is_there = |path: PathBuf| !is_going && path.symlink_metadata().is_ok();
         let present = Present {
-            session: is_there(layout.session(name)),
+            session: is_there(layout.open_session(name)),
             archived: is_there(layout.failed_session(name)),
             refs: self.without_unfinished(name, refs)?,
         };

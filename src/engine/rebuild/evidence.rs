@@ -14,7 +14,7 @@ use crate::git::verify::packs;
 use crate::model::json::Limits;
 use crate::model::manifest::Salvage;
 use crate::model::path_text::quote_path;
-use crate::model::{CheckpointId, ObjectId, Record, SessionId};
+use crate::model::{CheckpointId, ObjectId, Record, SessionId, SessionStatus};
 use crate::plan::rebuild::{Candidate, Evidence, Loss, Rebuilt, Trust, rebuild};
 use crate::store::{self, durable};
 
@@ -26,7 +26,10 @@ pub(in crate::engine) fn rebuilt(
     workspace: &Workspace,
     session: &SessionId,
 ) -> Result<Rebuilt, Error> {
-    let (salvage, trust) = salvage(workspace, session)?;
+    let (mut salvage, trust) = salvage(workspace, session)?;
+    if workspace.store.is_archived(session) {
+        salvage.status.get_or_insert(SessionStatus::Failed);
+    }
     let (candidates, mut losses) = candidates(workspace, session, &salvage)?;
     let live = workspace.store.load_state(session).ok().flatten();
     let mut rebuilt = rebuild(Evidence {

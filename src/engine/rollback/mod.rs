@@ -201,7 +201,7 @@ impl Workspace {
     /// The session asked for or the work tree's own; not one of another work tree.
     pub(super) fn own_session(&self, wanted: Option<&SessionId>) -> Result<SessionId, Error> {
         let session = self.find_session(wanted)?;
-        if self.store.is_bound_elsewhere(&session, &self.worktree)? {
+        if self.is_bound_elsewhere(&session)? {
             return Err(Error::OtherWorktree { session });
         }
         Ok(session)

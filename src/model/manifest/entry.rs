@@ -10,6 +10,7 @@ use crate::model::digest::Sha256Digest;
 use crate::model::ids::{CheckpointId, RollbackId};
 use crate::model::object_id::ObjectId;
 use crate::model::record::Record;
+use crate::model::status::SessionStatus;
 use crate::model::timestamp;
 use crate::model::trigger::Trigger;
 
@@ -184,6 +185,19 @@ pub struct RollbackRecord {
         skip_serializing_if = "Option::is_none"
     )]
     pub undone_at: Option<DateTime<Utc>>,
+}
+
+/// A change of a session's status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusChange {
+    /// What the user said about it; may be empty.
+    pub reason: String,
+    /// The status from then on.
+    pub status: SessionStatus,
+    /// When it happened.
+    #[serde(with = "timestamp")]
+    pub timestamp: DateTime<Utc>,
 }
 
 /// Neighbouring checkpoints that were pruned, with what the next record links to.

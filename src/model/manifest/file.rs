@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, line};
+use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, StatusChange, line};
 use crate::model::digest::{DigestWriter, Sha256Digest};
 use crate::model::format::{self, FormatError};
 use crate::model::ids::{CheckpointId, SessionId};
@@ -107,6 +107,8 @@ struct Rest<'a> {
     rollback_history: &'a [RollbackRecord],
     session_id: &'a SessionId,
     status: SessionStatus,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    status_history: &'a [StatusChange],
     topic: &'a str,
     #[serde(with = "timestamp")]
     updated_at: DateTime<Utc>,
@@ -131,6 +133,8 @@ struct File {
     rollback_history: Vec<RollbackRecord>,
     session_id: SessionId,
     status: SessionStatus,
+    #[serde(default)]
+    status_history: Vec<StatusChange>,
     topic: String,
     #[serde(with = "timestamp")]
     updated_at: DateTime<Utc>,
@@ -181,6 +185,9 @@ impl Manifest {
         let head = std::mem::take(&mut out);
         list_end(&mut out, entries);
         list(&mut out, "rollback_history", &lines(&self.rollback_history));
+        if !self.status_history.is_empty() {
+            list(&mut out, "status_history", &lines(&self.status_history));
+        }
         list(&mut out, "pruned", &lines(&self.pruned));
         if !self.next_ordinals.is_empty() {
             list(&mut out, "next_ordinals", &lines(&self.next_ordinals));
@@ -210,6 +217,7 @@ impl Manifest {
             rollback_history: &self.rollback_history,
             session_id: &self.session_id,
             status: self.status,
+            status_history: &self.status_history,
             topic: &self.topic,
             updated_at: self.updated_at,
             version: format::VERSION,
@@ -336,6 +344,7 @@ impl File {
             updated_at: self.updated_at,
             current_checkpoint: self.current_checkpoint,
             rollback_history: self.rollback_history,
+            status_history: self.status_history,
             next_seq: self.next_seq,
             checkpoints: self.checkpoints,
             pruned: self.pruned,

@@ -21,7 +21,7 @@ use super::status::SessionStatus;
 use super::timestamp;
 use super::trigger::Trigger;
 
-pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord};
+pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord, StatusChange};
 use file::EntryText;
 pub use ordinals::OrdinalRange;
 pub use salvage::Salvage;
@@ -45,6 +45,8 @@ pub struct Manifest {
     pub current_checkpoint: Option<CheckpointId>,
     /// Every rollback, oldest first.
     pub rollback_history: Vec<RollbackRecord>,
+    /// Every change of the status since the session began, oldest first.
+    pub status_history: Vec<StatusChange>,
     next_seq: u64,
     checkpoints: Vec<Entry>,
     pruned: Vec<PrunedRange>,
@@ -101,6 +103,7 @@ impl Manifest {
             updated_at: created_at,
             current_checkpoint: None,
             rollback_history: Vec::new(),
+            status_history: Vec::new(),
             next_seq: 1,
             checkpoints: Vec::new(),
             pruned: Vec::new(),
@@ -145,6 +148,13 @@ impl Manifest {
                 self.text = None;
             }
         }
+    }
+
+    /// Gives the session another status, and remembers when and why.
+    pub fn settle(&mut self, change: StatusChange) {
+        self.status = change.status;
+        self.updated_at = self.updated_at.max(change.timestamp);
+        self.status_history.push(change);
     }
 
     /// The newest checkpoint of all, safety checkpoints included.

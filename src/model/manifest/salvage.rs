@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, Validity};
+use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, StatusChange, Validity};
 use crate::model::ids::CheckpointId;
 use crate::model::json::{self, Limits};
 use crate::model::record::Record;
@@ -33,6 +33,8 @@ pub struct Salvage {
     pub entries: Vec<Entry>,
     /// The rollbacks.
     pub rollback_history: Vec<RollbackRecord>,
+    /// The changes of the status.
+    pub status_history: Vec<StatusChange>,
     /// What was pruned.
     pub pruned: Vec<PrunedRange>,
     /// The ordinals that have been given.
@@ -52,6 +54,7 @@ impl Salvage {
             current_checkpoint: manifest.current_checkpoint.clone(),
             entries: manifest.checkpoints.clone(),
             rollback_history: manifest.rollback_history.clone(),
+            status_history: manifest.status_history.clone(),
             pruned: manifest.pruned.clone(),
             next_ordinals: manifest.next_ordinals.clone(),
         }
@@ -118,6 +121,7 @@ impl Salvage {
         match list {
             "checkpoints" => shaped(&mut self.entries, item),
             "rollback_history" => shaped(&mut self.rollback_history, item),
+            "status_history" => shaped(&mut self.status_history, item),
             "pruned" => shaped(&mut self.pruned, item),
             "next_ordinals" => shaped(&mut self.next_ordinals, item),
             _ => {}
@@ -213,6 +217,11 @@ mod tests {
         }
         let first = manifest.checkpoints()[0].id.clone();
         manifest.prune(&std::collections::BTreeSet::from([first]));
+        manifest.settle(StatusChange {
+            reason: "no \"budget\"\n".to_owned(),
+            status: SessionStatus::Failed,
+            timestamp: sample::at(9),
+        });
         manifest
     }
 

@@ -60,7 +60,7 @@ impl Store {
     /// When it cannot be made.
     pub fn stage_session(&self, session: &SessionId) -> Result<StagedSession, Error> {
         self.prepare()?;
-        let target = self.layout().session(session);
+        let target = self.layout().open_session(session);
         let ((), temp) = Temp::beside(&target, platform::create_private_dir)?;
         Ok(StagedSession {
             temp,
