@@ -282,7 +282,7 @@ fn workflows_are_read_and_the_project_goes_first() {
         }
     );
     assert_eq!(config.entries().last().expect("mine").key, "workflow.mine");
-    insta::assert_snapshot!(refusal("\n[workflow.impl]\nsteps = ['a']"), @r#"work/go-team.toml:2: workflow impl: the workflow "impl" is built in and cannot be defined anew"#);
+    insta::assert_snapshot!(refusal("\n[workflow.impl]\nsteps = ['a']"), @r#"work/go-team.toml:2: workflow impl: the workflow "impl" is built in and cannot be defined anew; only a schema can be added"#);
     insta::assert_snapshot!(refusal("[workflow.mine]\nsteps = ['a']\nterminal = ['b']"), @r#"work/go-team.toml:1: workflow mine: "b" is not one of the steps"#);
 }
 

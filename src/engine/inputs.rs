@@ -107,6 +107,7 @@ impl Inputs {
         // A safety checkpoint records where things are; it is no move of the workflow's.
         if options.trigger != Trigger::Safety {
             workflow.check_transition(manifest.current().map(|entry| entry.step), step)?;
+            workflow.check_phase(&state, step)?;
         }
         let described = || {
             options
@@ -117,21 +118,29 @@ impl Inputs {
                 .join(" ")
         };
         let of_description = || Some(slug(&described())).filter(|slug| !slug.is_empty());
+        let counted = workflow.phase_progress(&state);
+        let phase_name =
+            || Some(counted.as_ref()?.step.name.clone()).filter(|name| !name.is_empty());
         let named = options
             .name
             .clone()
             .or_else(|| workflow.step_name(step).map(str::to_owned))
+            .or_else(phase_name)
             .or_else(of_description);
         let name = named.unwrap_or_else(|| "checkpoint".to_owned());
+        let phase_number = || counted.as_ref().map(|_| format!("phase {step}"));
         let phase = options
             .phase
             .clone()
             .or_else(|| given_phase.clone())
+            .or_else(phase_name)
+            .or_else(phase_number)
             .unwrap_or_else(|| name.clone());
         let outputs = options
             .outputs
             .clone()
             .or_else(|| state.get("outputs").and_then(Value::as_object).cloned());
+        let next = next_step(workflow, step, options.trigger, &state);
         Ok(Self {
             step,
             slug: Some(slug(&name))
@@ -144,7 +153,7 @@ impl Inputs {
             state,
             outputs: outputs.unwrap_or_else(|| parent.outputs.clone()),
             turn_count: workspace.turn_count()?,
-            next: next_step(workflow, step),
+            next,
         })
     }
 
@@ -199,17 +208,39 @@ fn step_of(
     let asked = options.step.or_else(by_name);
     let numbered = workflow.steps().is_empty() && matches!(workflow.flow(), Flow::Open);
     let at = || manifest.current().map(|entry| entry.step);
+    let by_stage = || {
+        let stage = state.current_stage()?;
+        workflow.step_number(stage)
+    };
+    let by_phase = || {
+        let phases = workflow.phase_progress(state)?;
+        Some(phases.step.number).filter(|number| *number > 0)
+    };
     match asked {
         Some(step) => step,
         None if options.trigger == Trigger::Safety => at().unwrap_or(0),
-        None if numbered => manifest.next_number(),
-        None => state.current_step().or_else(at).unwrap_or(1),
+        None if numbered => by_phase().unwrap_or_else(|| manifest.next_number()),
+        None => state
+            .current_step()
+            .or_else(by_stage)
+            .or_else(at)
+            .unwrap_or(1),
     }
 }
 
-fn next_step(workflow: &Workflow, step: u32) -> Option<String> {
+/// Where work goes on after the checkpoint: in the step that is not done, else in the one after it.
+fn next_step(workflow: &Workflow, step: u32, trigger: Trigger, state: &State) -> Option<String> {
+    if let Some(phases) = workflow.phase_progress(state) {
+        let is_done = !trigger.is_within_a_step();
+        let next = step.saturating_add(u32::from(is_done));
+        let is_over = phases.total.is_some_and(|total| next > total);
+        return (!is_over).then(|| format!("{} {next}", phases.unit));
+    }
     if workflow.steps().is_empty() {
         return Some(format!("step {}", step.saturating_add(1)));
+    }
+    if trigger.is_within_a_step() {
+        return Some(format!("step {step}"));
     }
     workflow
         .next_step(step)

@@ -9,7 +9,7 @@ use super::Workspace;
 use super::failure::error_chain;
 use crate::model::path_text::quote_path;
 use crate::model::timestamp;
-use crate::model::workflow::{self, Step};
+use crate::model::workflow::{self, Step, Unit, Workflow};
 use crate::model::{CheckpointId, Manifest, SessionId, SessionStatus};
 
 /// A session in short.
@@ -44,7 +44,9 @@ pub struct SessionSummary {
 /// Where in its workflow a session is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// The step.
+    /// What is counted: steps, or the phases that the state tells of.
+    pub unit: Unit,
+    /// The step or phase.
     pub step: u32,
     /// Its name.
     pub name: String,
@@ -83,17 +85,24 @@ impl Workspace {
     pub fn summarize(&self, manifest: &Manifest) -> SessionSummary {
         let workflow = workflow::find(&manifest.workflow, &self.config.settings.workflows).ok();
         let current = manifest.current();
-        let progress = current.map(|entry| Progress {
-            step: entry.step,
-            name: entry.name.clone(),
-            total: workflow.and_then(|workflow| workflow.progress(entry.step).total),
-        });
-        let next_step = match (workflow, current) {
-            (Some(workflow), Some(entry)) => workflow.next_step(entry.step),
-            (Some(workflow), None) => workflow.steps().first().cloned(),
-            (None, _) => None,
-        };
         let active = self.store.load_current(&self.worktree).ok().flatten();
+        let active_here = active.is_some_and(|active| active.session_id == manifest.session_id);
+        let phases = workflow.and_then(|workflow| self.phases(workflow, manifest, active_here));
+        let progress = phases.clone().or_else(|| {
+            let entry = current?;
+            Some(Progress {
+                unit: Unit::Step,
+                step: entry.step,
+                name: entry.name.clone(),
+                total: workflow.and_then(|workflow| workflow.progress(entry.step).total),
+            })
+        });
+        let next_step = match (workflow, current, &phases) {
+            (_, _, Some(phases)) => next_phase(phases),
+            (Some(workflow), Some(entry), _) => workflow.next_step(entry.step),
+            (Some(workflow), None, _) => workflow.steps().first().cloned(),
+            (None, _, _) => None,
+        };
         SessionSummary {
             session_id: manifest.session_id.clone(),
             topic: manifest.topic.clone(),
@@ -105,8 +114,34 @@ impl Workspace {
             checkpoint_count: manifest.checkpoints().len(),
             progress,
             next_step: next_step.map(StepName::from),
-            active_here: active.is_some_and(|active| active.session_id == manifest.session_id),
+            active_here,
         }
+    }
+
+    /// Where a session is by the phases of its live state, which is read only where the workflow counts phases.
+    fn phases(
+        &self,
+        workflow: &Workflow,
+        manifest: &Manifest,
+        active_here: bool,
+    ) -> Option<Progress> {
+        if workflow.unit() != Unit::Phase {
+            return None;
+        }
+        let session = &manifest.session_id;
+        // The file that the settings link is about the session of this work tree.
+        let state = if active_here {
+            self.live_state(session).ok()?
+        } else {
+            self.store.load_state(session).ok()??
+        };
+        let progress = workflow.phase_progress(&state)?;
+        Some(Progress {
+            unit: progress.unit,
+            step: progress.step.number,
+            name: progress.step.name,
+            total: progress.total,
+        })
     }
 
     /// For commands that only read: what was left unfinished. A journal that cannot be read is a warning.
@@ -130,6 +165,15 @@ impl Workspace {
             }
         }
     }
+}
+
+fn next_phase(phases: &Progress) -> Option<Step> {
+    let number = phases.step.checked_add(1)?;
+    let is_over = phases.total.is_some_and(|total| number > total);
+    (!is_over).then(|| Step {
+        number,
+        name: String::new(),
+    })
 }
 
 /// A path as text that loses nothing.

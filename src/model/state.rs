@@ -2,6 +2,8 @@
 //!
 //! Fields that are not known stay as they are. One of them, `checkpoint`, is kept up to date by the engine.
 
+mod known;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -11,6 +13,7 @@ use super::ids::CheckpointId;
 use super::json::{self, JsonError, Limits};
 use super::manifest::RollbackRecord;
 use super::timestamp;
+pub use known::Phases;
 
 /// The field that the engine maintains.
 const CHECKPOINT: &str = "checkpoint";

@@ -74,6 +74,20 @@ impl Trigger {
             Self::Safety => "safety",
         }
     }
+
+    /// Whether the step goes on after such a checkpoint; after any other it is done.
+    #[must_use]
+    pub const fn is_within_a_step(self) -> bool {
+        matches!(
+            self,
+            Self::Auto
+                | Self::BatchComplete
+                | Self::AgentComplete
+                | Self::ConflictStart
+                | Self::ConflictResolved
+                | Self::UserInterrupt
+        )
+    }
 }
 
 impl fmt::Display for Trigger {

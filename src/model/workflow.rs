@@ -10,6 +10,10 @@ mod transition;
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use super::state::State;
+
 pub use built_in::{UnknownWorkflow, built_in, find};
 pub use define::{Definition, DefinitionError};
 pub use transition::{IllegalTransition, Transition};
@@ -43,11 +47,39 @@ pub enum Flow {
     Open,
 }
 
+/// What a workflow counts its progress in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Steps, as its definition numbers them.
+    Step,
+    /// Phases, of which the state says how many there are.
+    Phase,
+}
+
+impl Unit {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Phase => "phase",
+        }
+    }
+}
+
+impl std::fmt::Display for Unit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 /// How a workflow moves through its steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {
     name: String,
     steps: Vec<Step>,
+    unit: Unit,
     flow: Flow,
     terminal: Vec<u32>,
     schema: Option<PathBuf>,
@@ -56,6 +88,8 @@ pub struct Workflow {
 /// Where in its workflow a session is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
+    /// What is counted.
+    pub unit: Unit,
     /// The step, with its name where the workflow has one for it.
     pub step: Step,
     /// The number of steps on the main line, unless the workflow is open or the step is a detour.
@@ -64,10 +98,11 @@ pub struct Progress {
 
 impl std::fmt::Display for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.unit, self.step.number)?;
         match self.total {
-            Some(total) => write!(f, "step {} of {total}", self.step.number),
-            None if self.step.name.is_empty() => write!(f, "step {}", self.step.number),
-            None => write!(f, "step {} ({})", self.step.number, self.step.name),
+            Some(total) => write!(f, " of {total}"),
+            None if self.step.name.is_empty() => Ok(()),
+            None => write!(f, " ({})", self.step.name),
         }
     }
 }
@@ -83,6 +118,12 @@ impl Workflow {
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// What progress is counted in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
     }
 
     /// Which step may follow which.
@@ -137,8 +178,42 @@ impl Workflow {
         let line = self.main_line();
         let on_it = line.contains(&number);
         Progress {
+            unit: Unit::Step,
             step: self.label(number),
             total: u32::try_from(line.len()).ok().filter(|_| on_it),
+        }
+    }
+
+    /// Where a session is by what its state says; none when the workflow does not count phases, or the state says
+    /// nothing about them.
+    #[must_use]
+    pub fn phase_progress(&self, state: &State) -> Option<Progress> {
+        let phases = state.phases().filter(|_| self.unit == Unit::Phase)?;
+        Some(Progress {
+            unit: Unit::Phase,
+            step: Step {
+                number: phases.current,
+                name: phases.name,
+            },
+            total: phases.total,
+        })
+    }
+
+    /// Says whether a checkpoint of phase `to` may be made when the state says how many phases there are.
+    ///
+    /// # Errors
+    /// When there are fewer.
+    pub fn check_phase(&self, state: &State, to: u32) -> Result<(), IllegalTransition> {
+        let total = self.phase_progress(state).and_then(|phases| phases.total);
+        match total {
+            Some(total) if to > total => Err(IllegalTransition {
+                workflow: self.name.clone(),
+                from: None,
+                to: self.label(to),
+                legal: Vec::new(),
+                last: Some(total),
+            }),
+            _ => Ok(()),
         }
     }
 
@@ -166,6 +241,7 @@ impl Workflow {
             from: from.map(|from| self.label(from)),
             to: self.label(to),
             legal: self.legal_from(known_from),
+            last: None,
         })
     }
 

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::escape::escape;
 use super::style::{Role, Style, Verbosity};
 use crate::engine::summary::{SessionSummary, StepName};
+use crate::model::workflow::Unit;
 
 /// How long the lines around a title are, where there is room.
 const TITLE_WIDTH: usize = 49;
@@ -25,15 +26,36 @@ pub(super) fn step_label(step: &StepName) -> String {
     }
 }
 
-/// `step 2 of 9`, `step 2`, or that there is none yet.
+/// `step 2 of 9`, `phase 2 of 5`, `step 2`, or that there is none yet.
 pub(super) fn progress_label(session: &SessionSummary) -> String {
     match &session.progress {
         Some(progress) => match progress.total {
-            Some(total) => format!("step {} of {total}", progress.step),
-            None => format!("step {}", progress.step),
+            Some(total) => format!("{} {} of {total}", progress.unit, progress.step),
+            None => format!("{} {}", progress.unit, progress.step),
         },
         None => "not begun".to_owned(),
     }
+}
+
+/// What comes next when all goes well: `step 3 - architecture`, `phase 3`.
+pub(super) fn next_label(session: &SessionSummary) -> Option<String> {
+    let next = session.next_step.as_ref()?;
+    Some(match &session.progress {
+        Some(progress) if progress.unit == Unit::Phase => {
+            format!("{} {}", progress.unit, next.step)
+        }
+        _ => step_label(next),
+    })
+}
+
+/// Where a session is, and what comes next.
+pub(super) fn progress_line(session: &SessionSummary) -> String {
+    let mut line = progress_label(session);
+    if let Some(next) = next_label(session) {
+        line.push_str(", next is ");
+        line.push_str(&next);
+    }
+    line
 }
 
 /// The commands to type next: in one line where that has room for them.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::Render;
 use super::escape::escape;
-use super::layout::{commands, title};
+use super::layout::{commands, progress_line, title};
 use super::note::{self, Note};
 use super::style::{Charset, Mark, Role, Style, Verbosity};
 use super::table::{self, Column, table};
@@ -82,6 +82,8 @@ impl Render for ListReport {
                 seconds(session.created_at)
             );
             let _ = writeln!(out, "{}", style.cut(&facts, style.width));
+            let progress = format!("Progress: {}", progress_line(session));
+            let _ = writeln!(out, "{}", style.cut(&progress, style.width));
         }
         match &self.graph {
             Some(rows) => out.push_str(&graph(rows, &self.checkpoints, style)),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Render;
 use super::escape::escape;
-use super::layout::{progress_label, step_label, title};
+use super::layout::{next_label, progress_label, title};
 use super::note::{self, Note};
 use super::style::Style;
 use super::time::seconds;
@@ -26,8 +26,8 @@ impl Render for SessionInfoReport {
         let _ = writeln!(out, "Created:     {}", seconds(session.created_at));
         let _ = writeln!(out, "Changed:     {}", seconds(session.updated_at));
         let _ = writeln!(out, "Progress:    {}", progress_label(session));
-        if let Some(next) = &session.next_step {
-            let _ = writeln!(out, "Next:        {}", step_label(next));
+        if let Some(next) = next_label(session) {
+            let _ = writeln!(out, "Next:        {next}");
         }
         let current = session.current_checkpoint.as_ref();
         let _ = writeln!(

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Render;
 use super::create::{counts, total};
 use super::escape::escape;
-use super::layout::{commands, progress_label, step_label};
+use super::layout::{commands, progress_line};
 use super::list::{Wording, status};
 use super::note::{self, Note};
 use super::style::{Role, Style, Verbosity};
@@ -41,11 +41,7 @@ impl Render for StatusReport {
             escape(&session.workflow)
         );
         let _ = writeln!(out, "Topic:       {}", escape(&session.topic));
-        let _ = write!(out, "Progress:    {}", progress_label(session));
-        if let Some(next) = &session.next_step {
-            let _ = write!(out, ", next is {}", step_label(next));
-        }
-        out.push('\n');
+        let _ = writeln!(out, "Progress:    {}", progress_line(session));
         let Some(current) = &self.current else {
             out.push_str("Checkpoint:  none yet\n");
             out.push_str(&commands(&["cp-create", "session-info"], style));

@@ -16,6 +16,7 @@ fn cp_list_shows_the_table_of_the_design() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 2 of 9, next is step 3 - architecture
     ┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐
     │ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │
     ├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤
@@ -34,6 +35,7 @@ fn cp_list_shows_the_table_of_the_design() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 2 of 9, next is step 3 - architecture
     ┌───┬──────────────┬────────────────────────────────────┬─────────────────────┬────────┬───────────┐
     │ # │ Step         │ Checkpoint ID                      │ Timestamp           │ Status │ Descript… │
     ├───┼──────────────┼────────────────────────────────────┼─────────────────────┼────────┼───────────┤
@@ -108,7 +110,8 @@ fn cp_list_shows_the_table_of_the_design() {
         "progress": {
           "name": "requirements",
           "step": 2,
-          "total": 9
+          "total": 9,
+          "unit": "step"
         },
         "session_id": "auth-system-504f",
         "status": "active",
@@ -135,6 +138,7 @@ fn cp_list_without_checkpoints() {
     CHECKPOINTS - Session: nothing-yet-9f38
     =================================================
     Topic: nothing yet     Workflow: free     Created: 2025-12-28 21:01:00
+    Progress: not begun
     Commands:
       go-team cp-create   go-team status
     --- stderr
@@ -195,6 +199,7 @@ fn a_rollback_is_a_branch_of_the_tree() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 2 of 9, next is step 3 - architecture
     ┌─────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐
     │ #   │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │
     ├─────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤
@@ -215,6 +220,7 @@ fn a_rollback_is_a_branch_of_the_tree() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 2 of 9, next is step 3 - architecture
     ●  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00  ✓  scaffold
     ├─╮ rb-20251228-230000
     │ ○  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  ✗ inval  spec agreed
@@ -232,6 +238,7 @@ fn a_rollback_is_a_branch_of_the_tree() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 2 of 9, next is step 3 - architecture
     *  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00  ok  scaffold
     |-. rb-20251228-230000
     | o  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  x inval  spec agreed
@@ -325,6 +332,7 @@ fn filters_metrics_and_columns() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 3 of 9, next is step 4 - implementation
     ┌─────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┬───────┬───────────────┬─────────────┐
     │ #   │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │ Turns │ test_coverage │ Description │
     ├─────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┼───────┼───────────────┼─────────────┤
@@ -346,6 +354,7 @@ fn filters_metrics_and_columns() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 3 of 9, next is step 4 - implementation
     ●  2.1 requirements  cp-02-requirements-20251228-210300  2025-12-28 21:03:00  ✓  62.5 done (2 turns)
     ◉  3 architecture  cp-03-architecture-20251228-210500  2025-12-28 21:05:00  ← curr  90 done (3 turn…
     metrics.test_coverage: ▁█ 62.5 → 90 (+27.5)

@@ -16,3 +16,4 @@ mod show;
 mod state;
 mod status;
 mod terminal;
+mod workflows;

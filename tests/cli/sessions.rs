@@ -189,7 +189,8 @@ fn session_info_says_everything() {
         "progress": {
           "name": "requirements",
           "step": 2,
-          "total": 9
+          "total": 9,
+          "unit": "step"
         },
         "rollback_history": [],
         "session_id": "auth-system-504f",

@@ -140,7 +140,8 @@ fn cp_show_says_everything() {
           "progress": {
             "name": "requirements",
             "step": 2,
-            "total": 9
+            "total": 9,
+            "unit": "step"
           },
           "session_id": "auth-system-504f",
           "status": "active",
@@ -285,6 +286,7 @@ fn damage_is_shown_and_stops_nothing() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 2 of 9, next is step 3 - architecture
     ┌───┬──────────────┬────────────────────────────────────┬─────────────────────┬────────┬───────────┐
     │ # │ Step         │ Checkpoint ID                      │ Timestamp           │ Status │ Descript… │
     ├───┼──────────────┼────────────────────────────────────┼─────────────────────┼────────┼───────────┤

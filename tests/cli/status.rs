@@ -124,7 +124,8 @@ fn status_says_where_one_is() {
           "progress": {
             "name": "requirements",
             "step": 2,
-            "total": 9
+            "total": 9,
+            "unit": "step"
           },
           "session_id": "auth-system-504f",
           "status": "active",

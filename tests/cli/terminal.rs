@@ -127,6 +127,7 @@ fn width_follows_the_terminal() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-…
+    Progress: step 3 of 9, next is step 4 - implementation
     ┌───┬──────┬────────────────────────┬─────────────┬────────┐
     │ # │ Step │ Checkpoint ID          │ Timestamp   │ Status │
     ├───┼──────┼────────────────────────┼─────────────┼────────┤
@@ -149,6 +150,7 @@ fn width_follows_the_terminal() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-…
+    Progress: step 3 of 9, next is step 4 - implementation
     ┌───┬──────┬─────────────────┬─────────────┬────────┬──────┐
     │ # │ Step │ Checkpoint ID   │ Timestamp   │ Status │ Des… │
     ├───┼──────┼─────────────────┼─────────────┼────────┼──────┤
@@ -171,6 +173,7 @@ fn width_follows_the_terminal() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-…
+    Progress: step 3 of 9, next is step 4 - implementation
     ●  1 init  cp-01-init-20251228-210200  2025-12-28 21:02:00 …
     ●  2 requirements  cp-02-requirements-20251228-210300  2025…
     ◉  3 architecture  cp-03-architecture-20251228-210400  2025…
@@ -189,6 +192,7 @@ fn width_follows_the_terminal() {
     CHECKPOINTS - Session: auth-system-504f
     =================================================
     Topic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00
+    Progress: step 3 of 9, next is step 4 - implementation
     ┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┬───────────────────────────────────────────────────────────────┐
     │ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │ Description                                                   │
     ├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┼───────────────────────────────────────────────────────────────┤
@@ -212,9 +216,7 @@ fn width_follows_the_terminal() {
 #[test]
 fn colours_only_where_they_are_wanted() {
     let repo = TestRepo::with_checkpoints();
-    assert_snapshot!(repo.run(&["cp-list", "--color", "always"]).stdout.escape_debug(), @r"
-    =================================================\n\u{1b}[1mCHECKPOINTS - Session: auth-system-504f\u{1b}[0m\n=================================================\nTopic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00\n┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐\n│ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │\n├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤\n│ 1  │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ \u{1b}[32m✓\u{1b}[0m       │\n│ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ \u{1b}[1m\u{1b}[36m← curr\u{1b}[0m  │\n└────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘\nCommands:\n  go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph\n
-    ");
+    assert_snapshot!(repo.run(&["cp-list", "--color", "always"]).stdout.escape_debug(), @r"=================================================\n\u{1b}[1mCHECKPOINTS - Session: auth-system-504f\u{1b}[0m\n=================================================\nTopic: auth system     Workflow: go-team     Created: 2025-12-28 21:01:00\nProgress: step 2 of 9, next is step 3 - architecture\n┌────┬───────────────────┬────────────────────────────────────┬─────────────────────┬─────────┐\n│ #  │ Step              │ Checkpoint ID                      │ Timestamp           │ Status  │\n├────┼───────────────────┼────────────────────────────────────┼─────────────────────┼─────────┤\n│ 1  │ init              │ cp-01-init-20251228-210200         │ 2025-12-28 21:02:00 │ \u{1b}[32m✓\u{1b}[0m       │\n│ 2  │ requirements      │ cp-02-requirements-20251228-210300 │ 2025-12-28 21:03:00 │ \u{1b}[1m\u{1b}[36m← curr\u{1b}[0m  │\n└────┴───────────────────┴────────────────────────────────────┴─────────────────────┴─────────┘\nCommands:\n  go-team rollback N   go-team cp-show N   go-team cp-diff N   go-team cp-list --graph\n");
     let has_codes = |variables: &[(&str, &str)], args: &[&str]| {
         repo.run_env(variables, args).stdout.contains('\u{1b}')
     };

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Definition, Workflow};
+use super::{Definition, Unit, Workflow};
 
 /// A name that no workflow has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,13 +31,13 @@ static BUILT_IN: LazyLock<Vec<Workflow>> = LazyLock::new(|| {
                 "rebase -> fatal",
             ],
         ),
-        Workflow::open("phases"),
+        Workflow::open("phases", Unit::Phase),
         closed(
             "crunch",
             "enrich ready implementing validation docs",
             &["enrich -> ready -> implementing -> validation -> docs"],
         ),
-        Workflow::open("free"),
+        Workflow::open("free", Unit::Step),
     ]
 });
 
@@ -47,18 +47,30 @@ pub fn built_in() -> &'static [Workflow] {
     &BUILT_IN
 }
 
-/// Finds a workflow by name, among the built-in ones and the user's.
+/// Finds a workflow by name, among the user's and the built-in ones. A built-in one that the user gave a schema is one
+/// of the user's.
 ///
 /// # Errors
 /// When there is none of that name.
 pub fn find<'a>(name: &str, user_defined: &'a [Workflow]) -> Result<&'a Workflow, UnknownWorkflow> {
-    let all = || built_in().iter().chain(user_defined);
-    all()
-        .find(|workflow| workflow.name == name)
+    let own = user_defined.iter();
+    let mut all = own.chain(built_in());
+    all.find(|workflow| workflow.name == name)
         .ok_or_else(|| UnknownWorkflow {
             name: name.to_owned(),
-            known: all().map(|workflow| workflow.name.clone()).collect(),
+            known: names(user_defined),
         })
+}
+
+/// The names there are: the built-in ones, then the user's.
+fn names(user_defined: &[Workflow]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for workflow in built_in().iter().chain(user_defined) {
+        if !names.contains(&workflow.name) {
+            names.push(workflow.name.clone());
+        }
+    }
+    names
 }
 
 fn closed(name: &str, steps: &str, transitions: &[&str]) -> Workflow {

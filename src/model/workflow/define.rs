@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Flow, Step, Transition, Workflow, built_in, number_in};
+use super::{Flow, Step, Transition, Unit, Workflow, built_in, number_in};
 
 /// The longest name of a workflow.
 const MAX_NAME: usize = 80;
@@ -32,7 +32,9 @@ pub enum DefinitionError {
         name: String,
     },
     /// The workflows that ship mean the same everywhere.
-    #[error("the workflow {name:?} is built in and cannot be defined anew")]
+    #[error(
+        "the workflow {name:?} is built in and cannot be defined anew; only a schema can be added"
+    )]
     BuiltIn {
         /// The name.
         name: String,
@@ -73,10 +75,10 @@ pub enum DefinitionError {
 }
 
 impl Workflow {
-    /// Makes a workflow of a user's.
+    /// Makes a workflow of a user's, or gives a built-in one a schema.
     ///
     /// # Errors
-    /// When the definition contradicts itself, or takes the name of a built-in workflow.
+    /// When the definition contradicts itself, or would give a built-in workflow anything but a schema.
     pub fn define(name: &str, definition: &Definition) -> Result<Self, DefinitionError> {
         let name_char = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         let spelled = !name.starts_with('-') && name.bytes().all(name_char);
@@ -85,7 +87,18 @@ impl Workflow {
                 name: name.to_owned(),
             });
         }
-        if built_in().iter().any(|workflow| workflow.name == name) {
+        if let Some(shipped) = built_in().iter().find(|workflow| workflow.name == name) {
+            let schema = definition.schema.clone();
+            let only_schema = Definition {
+                schema: schema.clone(),
+                ..Definition::default()
+            };
+            if schema.is_some() && *definition == only_schema {
+                return Ok(Self {
+                    schema,
+                    ..shipped.clone()
+                });
+            }
             return Err(DefinitionError::BuiltIn {
                 name: name.to_owned(),
             });
@@ -124,6 +137,7 @@ impl Workflow {
         Ok(Self {
             name: name.to_owned(),
             steps,
+            unit: Unit::Step,
             flow,
             terminal,
             schema: definition.schema.clone(),
@@ -131,10 +145,11 @@ impl Workflow {
     }
 
     /// A workflow without fixed steps.
-    pub(super) fn open(name: &str) -> Self {
+    pub(super) fn open(name: &str, unit: Unit) -> Self {
         Self {
             name: name.to_owned(),
             steps: Vec::new(),
+            unit,
             flow: Flow::Open,
             terminal: Vec::new(),
             schema: None,

@@ -52,6 +52,8 @@ pub struct IllegalTransition {
     pub to: Step,
     /// The steps that may follow; empty when the workflow is open, where any number from 1 up may.
     pub legal: Vec<Step>,
+    /// The last number that may follow, where the workflow is open and the state says how many there are.
+    pub last: Option<u32>,
 }
 
 impl fmt::Display for IllegalTransition {
@@ -64,8 +66,10 @@ impl fmt::Display for IllegalTransition {
             _ => write!(f, "there is no step {}", self.to)?,
         }
         f.write_str("; legal: ")?;
-        if self.legal.is_empty() {
-            return f.write_str("any number from 1 up");
+        match self.last {
+            Some(last) => return write!(f, "any number from 1 to {last}"),
+            None if self.legal.is_empty() => return f.write_str("any number from 1 up"),
+            None => {}
         }
         for (i, step) in self.legal.iter().enumerate() {
             write!(f, "{}{step}", if i == 0 { "" } else { ", " })?;
