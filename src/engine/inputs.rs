@@ -208,10 +208,7 @@ fn step_of(
     let asked = options.step.or_else(by_name);
     let numbered = workflow.steps().is_empty() && matches!(workflow.flow(), Flow::Open);
     let at = || manifest.current().map(|entry| entry.step);
-    let by_stage = || {
-        let stage = state.current_stage()?;
-        workflow.step_number(stage)
-    };
+    let by_stage = || workflow.step_number(state.current_stage()?);
     let by_phase = || {
         let phases = workflow.phase_progress(state)?;
         Some(phases.step.number).filter(|number| *number > 0)

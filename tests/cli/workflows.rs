@@ -104,8 +104,8 @@ fn impl_is_in_the_stage_that_its_state_names() {
     assert_eq!(made(&create(&repo, &stage("impl"))).1, "impl");
     assert_eq!(made(&create(&repo, &stage("review"))).1, "review");
     assert_eq!(progress(&repo)[0], "step 2 of 4, next is step 3 - pr");
-    let state = stage("done");
-    assert_snapshot!(repo.run_with_input(&["cp-create", "--state", "-"], &state), @r"
+    let done = stage("done");
+    assert_snapshot!(repo.run_with_input(&["cp-create", "--state", "-"], &done), @r"
     exit: 1
     --- stdout
     --- stderr

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::State;
-use crate::model::workflow::{Workflow, built_in};
+use crate::model::workflow::Workflow;
 
 /// Where a state does not fit, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ enum Shape {
     Object,
     /// A list or an object.
     Collection,
+    /// Text or an object.
+    Report,
     /// A whole number, or the text of one.
     StepNumber,
     /// A whole number or any text.
@@ -75,11 +77,14 @@ const PHASES: &[(&str, Shape)] = &[
     ("current_phase", Shape::Key),
     ("total_phases", Shape::Whole),
     ("completed_phases", Shape::Collection),
-    ("last_error", Shape::Text),
+    ("last_error", Shape::Report),
 ];
 
 const CRUNCH: &[(&str, Shape)] = &[
     ("issue_snapshot", Shape::Object),
+    ("issue_snapshot.title", Shape::Text),
+    ("issue_snapshot.body", Shape::Text),
+    ("issue_snapshot.labels", Shape::List),
     ("team_state", Shape::Object),
     ("execution_graph", Shape::Collection),
     ("agent_outputs", Shape::Collection),
@@ -98,13 +103,15 @@ pub fn misfits(workflow: Option<&Workflow>, state: &State) -> Vec<Misfit> {
         }
     };
     check(ALWAYS);
-    // A workflow of the user's own may have the name of one that ships, and fields of its own.
-    let shipped = workflow.filter(|own| built_in().iter().any(|known| *known == **own));
-    match shipped.map_or("", Workflow::name) {
+    match workflow.map_or("", Workflow::name) {
         "impl" => {
             check(IMPL);
             for (nth, item) in state.history().iter().enumerate() {
                 let Some(item) = item.as_object() else {
+                    found.push(Misfit {
+                        path: format!("history.{nth}"),
+                        reason: format!("is {}, not an object", describe(item)),
+                    });
                     continue;
                 };
                 for (name, shape) in IMPL_HISTORY {
@@ -168,6 +175,7 @@ impl Shape {
             Self::List => (value.is_array(), "a list"),
             Self::Object => (value.is_object(), "an object"),
             Self::Collection => (value.is_array() || value.is_object(), "a list or an object"),
+            Self::Report => (value.is_string() || value.is_object(), "text or an object"),
             Self::StepNumber => {
                 let text = value.as_str().and_then(|text| text.parse::<u32>().ok());
                 (value.is_u64() || text.is_some(), "the number of a step")
