@@ -26,6 +26,9 @@
 //! | [`git::restore`] | two checkpoints compared, and the walk from one to the other: files, index, branches, HEAD |
 //! | [`model::journal`], `store/journal.rs` | what a killed rollback leaves for the next command |
 //!
+//! Completion has no command of its own: a shell calls the program with `GO_TEAM_COMPLETE` set, and `cli/complete.rs` answers
+//! before arguments are parsed, with names from `engine/completion.rs`.
+//!
 //! # Who may use whom
 //!
 //! ```text

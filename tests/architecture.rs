@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The modules, and those that each may use. `cli` reads error types in its one funnel, below.
 const USES: [(&str, &[&str]); 8] = [
     ("cli", &["engine", "render", "config", "model"]),
-    ("render", &["engine", "model", "git", "plan"]),
+    ("render", &["engine", "config", "model", "git", "plan"]),
     ("engine", &["plan", "git", "store", "config", "model"]),
     ("git", &["model"]),
     ("store", &["model"]),

@@ -61,18 +61,23 @@ impl Context {
 
     /// Opens the repository and go-team's files.
     pub(super) fn open(&self) -> Result<Workspace, Failure> {
-        let workspace = open(OpenOptions {
+        let workspace = open(self.open_options())?;
+        if self.output.is_of(&SILENT) && self.is_rollback_interrupted(&workspace) {
+            self.output.note(&interrupted_rollback());
+        }
+        Ok(workspace)
+    }
+
+    /// What opening goes by.
+    pub(super) fn open_options(&self) -> OpenOptions {
+        OpenOptions {
             start: self.start.clone(),
             home: env::var_os("HOME").filter(|home| !home.is_empty()),
             xdg_config_home: env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()),
             environment: env::vars_os().collect::<Vec<(OsString, OsString)>>(),
             wide: self.wide,
             clock: self.clock,
-        })?;
-        if self.output.is_of(&SILENT) && self.is_rollback_interrupted(&workspace) {
-            self.output.note(&interrupted_rollback());
         }
-        Ok(workspace)
     }
 
     /// Whether a rollback in the session asked for was killed on its way, or is on it.

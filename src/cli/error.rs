@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use crate::config::ConfigError;
+use crate::config::edit::EditError;
 use crate::engine::Error;
 use crate::engine::export::{Cut, Incomplete};
 use crate::engine::failure::error_chain;
@@ -125,6 +126,11 @@ impl From<Error> for Failure {
             .hint("try again when it has finished, or wait longer: GO_TEAM_LOCK_TIMEOUT_SECONDS=120 go-team …"),
             Error::Lock(LockError::Io(error)) => of_io(&error.source, message),
             Error::Config(error) => of_config(error, message),
+            Error::Edit(error) => of_edit(error, message),
+            Error::LinkedConfig { .. } => fail("config-is-a-link", Exit::Failure)
+                .hint("change the file that it points at, or put a file of its own in its place")
+                .hint("go-team config set --user KEY VALUE changes your own settings"),
+            Error::NoUserConfig => fail("no-user-config", Exit::Failure).hint("set HOME, or XDG_CONFIG_HOME"),
             Error::Selector(error) => of_selector(error, message),
             Error::State(error) => of_state(error, message),
             Error::NoBytes(error) => of_no_bytes(error, message),
@@ -312,6 +318,33 @@ fn of_config(error: &ConfigError, message: String) -> Failure {
         Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
         None => failure
             .hint("settings come from GO_TEAM_* variables, go-team.toml, and your own config.toml"),
+    }
+}
+
+fn of_edit(error: &EditError, message: String) -> Failure {
+    let fail = |kind, exit| Failure::new(kind, exit, message.clone());
+    match error {
+        EditError::UnknownKey { nearest, .. } => {
+            let failure = fail("unknown-setting", Exit::NotFound);
+            let failure = match nearest {
+                Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
+                None => failure,
+            };
+            failure.hint("go-team config list shows all of them")
+        }
+        EditError::WrongValue { .. } | EditError::TooMany { .. } => fail("bad-value", Exit::Usage)
+            .hint("go-team config list -v says what each setting is for"),
+        EditError::NotSet { .. } => fail("not-set", Exit::NotFound).hint(
+            "go-team config list shows where each value comes from; --user means your own file",
+        ),
+        EditError::Breaks { source } => {
+            let failure = of_config(source, message.clone());
+            Failure {
+                exit: Exit::Usage,
+                ..failure
+            }
+        }
+        EditError::Unreadable(source) => of_config(source, message),
     }
 }
 

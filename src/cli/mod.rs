@@ -8,6 +8,9 @@
     reason = "comments on arguments are the help that users read, where a backtick is noise"
 )]
 
+mod complete;
+mod completions;
+mod config;
 mod confirm;
 mod context;
 mod create;
@@ -20,6 +23,7 @@ mod global;
 mod import;
 mod input;
 mod list;
+mod man;
 mod output;
 mod pager;
 mod progress;
@@ -86,6 +90,9 @@ enum Command {
     State(state::StateArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 impl Command {
@@ -110,6 +117,9 @@ impl Command {
             Self::Doctor(_) => "doctor",
             Self::State(args) => args.name(),
             Self::Status(_) => "status",
+            Self::Config(args) => args.name(),
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
         }
     }
 
@@ -133,6 +143,9 @@ impl Command {
             Self::Doctor(doctor::DoctorArgs {}) => doctor::DoctorArgs::run(context),
             Self::State(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
+            Self::Config(args) => args.run(context),
+            Self::Completions(args) => args.run(context),
+            Self::Man(args) => args.run(context),
         }
     }
 }
@@ -140,6 +153,9 @@ impl Command {
 /// Runs the program with its arguments, the program's own name included.
 #[must_use]
 pub fn run(args: &[OsString]) -> Exit {
+    if let Some(exit) = complete::answer(args) {
+        return exit;
+    }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error, args),

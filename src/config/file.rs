@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
 use super::settings::{SECTIONS, SETTINGS};
@@ -14,8 +15,9 @@ use super::{Config, ConfigError, Kind, Origin, nearest, workflow};
 pub(super) const MAX_BYTES: u64 = 1 << 20;
 
 /// Whose file it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Owner {
     /// The user's: trusted.
     User,
     /// The project's: comes with a clone, so not trusted.
@@ -31,7 +33,17 @@ pub(super) struct Document<'a> {
     text: &'a str,
 }
 
-impl Document<'_> {
+impl<'a> Document<'a> {
+    /// A text as the content of a file.
+    pub(super) fn new(target: super::edit::Target<'a>, text: &'a str) -> Self {
+        Self {
+            path: target.path,
+            owner: target.owner,
+            base: target.base,
+            text,
+        }
+    }
+
     /// Where a byte of the text is.
     pub(super) fn at(&self, offset: usize) -> Origin {
         let path = self.path.to_owned();
@@ -55,31 +67,51 @@ pub(super) fn apply(
     owner: Owner,
     base: &Path,
 ) -> Result<(), ConfigError> {
-    let unreadable = |source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let Some(text) = read(path).map_err(unreadable)? else {
+    let Some(text) = read_text(path)? else {
         return Ok(());
     };
-    if text.len() as u64 > MAX_BYTES {
-        return Err(ConfigError::TooLarge {
-            path: path.to_owned(),
-            limit: MAX_BYTES,
-        });
-    }
     let document = Document {
         path,
         owner,
         base,
         text: &text,
     };
-    let table = DeTable::parse(&text).map_err(|error| ConfigError::Syntax {
+    apply_text(config, &document)
+}
+
+/// Lays a file whose text is known over the settings.
+pub(super) fn apply_text(config: &mut Config, document: &Document<'_>) -> Result<(), ConfigError> {
+    let Document { path, text, .. } = *document;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(ConfigError::TooLarge {
+            path: path.to_owned(),
+            limit: MAX_BYTES,
+        });
+    }
+    let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),
         line: document.line(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })?;
-    apply_sections(config, &document, table.get_ref())
+    apply_sections(config, document, table.get_ref())
+}
+
+/// The text of a file; none when there is no such file.
+///
+/// # Errors
+/// When it cannot be read, or is larger than any configuration.
+pub fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
+    let text = read(path).map_err(|source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    match text {
+        Some(text) if text.len() as u64 > MAX_BYTES => Err(ConfigError::TooLarge {
+            path: path.to_owned(),
+            limit: MAX_BYTES,
+        }),
+        text => Ok(text),
+    }
 }
 
 /// Reads at most one byte more than is allowed, and only from a regular file: a pipe would block.

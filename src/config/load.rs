@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::edit::{self, EditError};
 use super::file::{self, Owner};
 use super::settings::{SECTIONS, SETTINGS, Setting};
 use super::value::Raw;
@@ -55,7 +56,7 @@ pub struct Config {
 pub struct Entry<'a> {
     /// The full key.
     pub key: String,
-    /// The value in effect; null when unset, the steps' names for a workflow.
+    /// The value in effect; null when unset, an object for a workflow.
     pub value: Value,
     /// Where the value comes from.
     pub origin: &'a Origin,
@@ -128,19 +129,44 @@ impl Config {
         });
         let workflows = self.settings.workflows.iter().map(|workflow| {
             let key = format!("{}.{}", super::workflow::SECTION, workflow.name());
-            let names: Vec<&str> = workflow
-                .steps()
-                .iter()
-                .map(|step| step.name.as_str())
-                .collect();
             Entry {
                 origin: self.origin(&key),
                 key,
-                value: json!(names),
+                value: super::workflow::show(workflow),
                 doc: "A workflow of your own.",
             }
         });
         settings.chain(workflows)
+    }
+
+    /// The value in effect at a key: a setting's, a workflow's, or a field's of a workflow.
+    ///
+    /// # Errors
+    /// When there is no such setting, and no such workflow.
+    pub fn find(&self, key: &str) -> Result<Entry<'_>, EditError> {
+        if let Some(entry) = self.entries().find(|entry| entry.key == key) {
+            return Ok(entry);
+        }
+        if let Some((workflow, field)) = key.rsplit_once('.')
+            && let Some(entry) = self.entries().find(|entry| entry.key == workflow)
+            && let Some(value) = entry.value.get(field)
+        {
+            return Ok(Entry {
+                key: key.to_owned(),
+                value: value.clone(),
+                ..entry
+            });
+        }
+        let sections = SECTIONS.iter().map(|(section, _)| *section);
+        let entries: Vec<String> = self.entries().map(|entry| entry.key).collect();
+        let known = entries.iter().map(String::as_str).chain(sections);
+        Err(match edit::unknown(key) {
+            EditError::UnknownKey { key, nearest: None } => EditError::UnknownKey {
+                nearest: nearest::nearest(&key, known).map(str::to_owned),
+                key,
+            },
+            error => error,
+        })
     }
 
     /// Sets one value.

@@ -8,6 +8,19 @@ use super::Settings;
 use super::settings::{SECTIONS, SETTINGS};
 use super::workflow::{FIELDS, SECTION};
 
+/// What a generated file begins with.
+const HEADING: &str = "\
+# The settings of go-team. Lines that begin with a # have no effect: they say what is built in.
+# `go-team config list` shows what is in effect, and where it comes from.
+
+";
+
+/// The file that `config init` writes: [`reference()`] with a heading.
+#[must_use]
+pub fn generated() -> String {
+    format!("{HEADING}{}", reference())
+}
+
 /// A configuration file that says what there is and sets nothing.
 #[must_use]
 pub fn reference() -> String {

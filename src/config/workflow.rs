@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use crate::model::workflow::{Definition, Workflow};
+use crate::model::workflow::{Definition, Flow, Workflow};
 
 use super::file::{Document, expect_table};
 use super::value::{Raw, SettingValue};
@@ -61,6 +62,28 @@ fn read<T: SettingValue>(
 ) -> Option<()> {
     *place = T::read(Raw::Toml(value), document.base)?;
     Some(())
+}
+
+/// A workflow in the words of its table.
+pub(super) fn show(workflow: &Workflow) -> Value {
+    let name = |number: u32| workflow.step_name(number).unwrap_or_default();
+    let steps = workflow.steps().iter();
+    let steps: Vec<&str> = steps.map(|step| step.name.as_str()).collect();
+    let terminal = workflow.steps().iter();
+    let terminal = terminal.filter(|step| workflow.is_terminal(step.number));
+    let terminal: Vec<&str> = terminal.map(|step| step.name.as_str()).collect();
+    let mut fields = Map::new();
+    fields.insert("steps".to_owned(), steps.into());
+    if let Flow::Listed(transitions) = workflow.flow() {
+        let transitions = transitions.iter();
+        let transitions = transitions.map(|one| format!("{} -> {}", name(one.from), name(one.to)));
+        fields.insert("transitions".to_owned(), transitions.collect());
+    }
+    fields.insert("terminal".to_owned(), terminal.into());
+    if let Some(schema) = workflow.schema() {
+        fields.insert("schema".to_owned(), schema.to_string_lossy().into());
+    }
+    Value::Object(fields)
 }
 
 /// Adds a file's workflows. One of a name that a lower layer defined takes its place as a whole.

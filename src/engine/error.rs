@@ -20,6 +20,20 @@ pub enum Error {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] config::ConfigError),
+    /// An edit of a configuration file.
+    #[error(transparent)]
+    Edit(#[from] config::edit::EditError),
+    /// A project's configuration that is a link.
+    #[error("{} is a link, and is not written through", path.display())]
+    LinkedConfig {
+        /// The link.
+        path: std::path::PathBuf,
+    },
+    /// Nobody says where the user's own files are.
+    #[error(
+        "there is no place for a configuration of your own: neither HOME nor XDG_CONFIG_HOME is an absolute path"
+    )]
+    NoUserConfig,
     /// A checkpoint's name.
     #[error(transparent)]
     Selector(#[from] SelectorError),

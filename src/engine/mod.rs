@@ -4,6 +4,8 @@
 
 pub mod checkpoint;
 pub mod clock;
+pub mod completion;
+pub mod config;
 pub mod content;
 pub mod create;
 pub mod delete;
@@ -17,6 +19,7 @@ mod inputs;
 pub mod life;
 pub mod list;
 mod live;
+pub mod man;
 pub mod open;
 mod publish;
 pub mod rebuild;

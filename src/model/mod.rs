@@ -34,6 +34,7 @@ pub mod status;
 pub mod timestamp;
 pub mod trigger;
 pub mod workflow;
+pub mod yaml;
 
 pub use current::CurrentPointer;
 pub use digest::Sha256Digest;

@@ -7,6 +7,8 @@
     reason = "an `expect` here states an invariant, not a condition for the caller"
 )]
 
+mod completions;
+mod config;
 mod create;
 mod delete;
 mod diff;
@@ -18,6 +20,7 @@ mod import;
 pub mod json;
 mod layout;
 mod list;
+mod man;
 mod note;
 mod rebuild;
 mod remedy;
@@ -35,10 +38,12 @@ mod validate;
 
 use serde::Serialize;
 
+pub use completions::ScriptView;
 pub use create::CreateView;
 pub use delete::delete_prompt;
 pub use diff::patch_text;
 pub use error::ErrorView;
+pub use man::PageView;
 pub use note::{Level, Note, interrupted_rollback};
 pub use remedy::commands_for;
 pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};

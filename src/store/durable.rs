@@ -171,6 +171,52 @@ pub fn write(target: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
     sync_parent(target, durability)
 }
 
+/// Writes a file of the user's for good: with these permissions, or with those that the system gives a new file. It is
+/// made ready in `aside`, a directory that is cleaned of what killed processes leave, if a rename can lead from there.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_shared(
+    target: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+    durability: Durability,
+    aside: Option<&Path>,
+) -> Result<(), IoError> {
+    if let Some(aside) = aside {
+        let ready = aside.join("shared");
+        let permissions = permissions.clone();
+        match write_by_way_of(&ready, target, bytes, permissions, durability) {
+            Err(error) if error.source.kind() == io::ErrorKind::CrossesDevices => {}
+            result => return result,
+        }
+    }
+    write_by_way_of(target, target, bytes, permissions, durability)
+}
+
+/// The same with a temporary file beside `ready`.
+fn write_by_way_of(
+    ready: &Path,
+    target: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+    durability: Durability,
+) -> Result<(), IoError> {
+    let (mut file, mut temp) = Temp::beside(ready, |path| {
+        OpenOptions::new().write(true).create_new(true).open(path)
+    })?;
+    file.write_all(bytes).map_err(on("write", &temp.path))?;
+    if let Some(permissions) = permissions {
+        let set = file.set_permissions(permissions);
+        set.map_err(on("set the permissions of", &temp.path))?;
+    }
+    if durability == Durability::Full {
+        file.sync_all().map_err(on("sync", &temp.path))?;
+    }
+    temp.rename_to(target)?;
+    sync_parent(target, durability)
+}
+
 /// Makes the names in a directory durable.
 ///
 /// # Errors
@@ -207,6 +253,14 @@ pub fn create_dir_all(path: &Path, durability: Durability) -> Result<(), IoError
         Err(error) => Err(on("create", path)(error)),
         Ok(()) => sync_parent(path, durability),
     }
+}
+
+/// Makes a directory of the user's, and those above it that are missing, with the permissions that the system gives.
+///
+/// # Errors
+/// When a directory cannot be made.
+pub fn create_shared_dir_all(path: &Path) -> Result<(), IoError> {
+    fs::create_dir_all(path).map_err(on("create", path))
 }
 
 /// Puts a symbolic link in its place, whatever was there.

@@ -6,6 +6,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod completions;
+mod config;
 mod create;
 mod diff;
 mod list;
