@@ -26,6 +26,15 @@
 //! | [`git::restore`] | two checkpoints compared, and the walk from one to the other: files, index, branches, HEAD |
 //! | [`model::journal`], `store/journal.rs` | what a killed rollback leaves for the next command |
 //!
+//! So has running a command of the user's, which is mostly about the terminal:
+//!
+//! | file | its part |
+//! |---|---|
+//! | `cli/run/child.rs` | the command itself: started in the foreground, waited for; the only program that is started by name |
+//! | `cli/signals.rs` | what signals mean at the moment: to stop at a safe place, or to be passed on |
+//! | [`plan::run`] | what the end of a command means: complete, interrupted, failed |
+//! | [`engine::run`] | the look at the previous checkpoint; no lock is held while the command runs |
+//!
 //! Completion has no command of its own: a shell calls the program with `GO_TEAM_COMPLETE` set, and `cli/complete.rs` answers
 //! before arguments are parsed, with names from `engine/completion.rs`.
 //!

@@ -29,6 +29,10 @@ const REPORT_TYPES: [&str; 5] = [
     "plan::rebuild::Proof",
 ];
 
+/// The one file that starts a program by its name: the user's own command, which `run` is about. It is part of `cli`,
+/// because what makes it hard is the terminal, the streams and the signals, and all of those are the command line's.
+const STARTER: &str = "src/cli/run/child.rs";
+
 /// The longest file, tests apart; most should be near 150 lines.
 const LONGEST: usize = 400;
 
@@ -185,10 +189,7 @@ fn the_clock_is_read_in_one_file() {
 
 #[test]
 fn programs_are_run_from_one_file() {
-    let mut files: Vec<String> = lines_with(&["Command::new"], &ALL, &[]);
-    files.sort();
-    files.dedup_by_key(|line| line.split(':').next().unwrap().to_owned());
-    assert!(files.len() <= 1, "{files:#?}");
+    assert_eq!(lines_with(&["Command::new"], &ALL, &[STARTER]), [""; 0]);
 }
 
 #[test]

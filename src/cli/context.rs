@@ -16,7 +16,7 @@ use crate::engine::open::{OpenOptions, WideWorkTree, open};
 use crate::engine::{Clock, Error, Marks, Progress, Tally, Workspace};
 use crate::model::SessionId;
 use crate::render::style::{Style, Verbosity};
-use crate::render::{Render, interrupted_rollback, patch_text};
+use crate::render::{Note, Render, interrupted_rollback, patch_text};
 
 /// Fixes the clock, as RFC 3339; for tests.
 const TEST_NOW: &str = "GO_TEAM_TEST_NOW";
@@ -95,6 +95,18 @@ impl Context {
     /// Says what was done beside an answer that is no text.
     pub(super) fn remark(&self, report: &impl Render) {
         self.output.remark(report);
+    }
+
+    /// Says on stderr what was done, unless the answer is JSON and says it.
+    pub(super) fn tell(&self, report: &impl Render) {
+        if !self.is_json() {
+            self.output.remark(report);
+        }
+    }
+
+    /// Says something beside the answer, unless that is JSON.
+    pub(super) fn note(&self, note: &Note) {
+        self.output.note(note);
     }
 
     /// Whether somebody would see the answer as it is.

@@ -23,34 +23,48 @@ pub(super) struct CreateArgs {
     /// What you say about it
     #[arg(default_value = "", hide_default_value = true)]
     description: String,
-    /// The step of the workflow
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    step: Option<u32>,
-    /// The step's name
-    #[arg(long, value_name = "S", value_parser = NonEmptyStringValueParser::new())]
-    name: Option<String>,
-    /// Where the workflow is; the step's name when absent
-    #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
-    phase: Option<String>,
+    #[command(flatten)]
+    place: PlaceArgs,
     /// Why it is made: manual, auto, step_complete, phase_transition, batch_complete, agent_complete,
     /// conflict_start, conflict_resolved, user_interrupt, session_end
     #[arg(long, value_name = "T", default_value = "manual")]
     trigger: Trigger,
-    /// The workflow's state, a JSON object in a file or on stdin; the live state when absent
-    #[arg(long, value_name = "FILE|-")]
-    state: Option<PathBuf>,
-    /// What was produced, a JSON object in a file or on stdin
-    #[arg(long, value_name = "FILE|-")]
-    outputs: Option<PathBuf>,
-    /// Set a metric in the state, such as test_coverage=81.5; can be given more than once
-    #[arg(long = "metric", value_name = "K=V", value_parser = parse_assignment)]
-    metrics: Vec<(String, Value)>,
-    /// Record state and outputs alone, without files
-    #[arg(long)]
-    no_git: bool,
+    #[command(flatten)]
+    content: ContentArgs,
     /// Say where the time went
     #[arg(long)]
     timings: bool,
+}
+
+/// Where in the workflow a checkpoint is made.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PlaceArgs {
+    /// The step of the workflow
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub step: Option<u32>,
+    /// The step's name
+    #[arg(long, value_name = "S", value_parser = NonEmptyStringValueParser::new())]
+    pub name: Option<String>,
+    /// Where the workflow is; the step's name when absent
+    #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
+    pub phase: Option<String>,
+}
+
+/// What a checkpoint holds.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ContentArgs {
+    /// The workflow's state, a JSON object in a file or on stdin; the live state when absent
+    #[arg(long, value_name = "FILE|-")]
+    pub state: Option<PathBuf>,
+    /// What was produced, a JSON object in a file or on stdin
+    #[arg(long, value_name = "FILE|-")]
+    pub outputs: Option<PathBuf>,
+    /// Set a metric in the state, such as test_coverage=81.5; can be given more than once
+    #[arg(long = "metric", value_name = "K=V", value_parser = parse_assignment)]
+    pub metrics: Vec<(String, Value)>,
+    /// Record state and outputs alone, without files
+    #[arg(long)]
+    pub no_git: bool,
 }
 
 impl CreateArgs {
@@ -67,8 +81,9 @@ impl CreateArgs {
     }
 
     fn options(self, context: &Context) -> Result<CreateOptions, Failure> {
-        let state = self.state.map(Source::parse);
-        let outputs = self.outputs.map(Source::parse);
+        let Self { place, content, .. } = self;
+        let state = content.state.map(Source::parse);
+        let outputs = content.outputs.map(Source::parse);
         if (&state, &outputs) == (&Some(Source::Stdin), &Some(Source::Stdin)) {
             let message = "--state and --outputs cannot both come from stdin";
             return Err(
@@ -82,14 +97,14 @@ impl CreateArgs {
         Ok(CreateOptions {
             session: context.session.clone(),
             description: self.description,
-            step: self.step,
-            name: self.name,
-            phase: self.phase,
+            step: place.step,
+            name: place.name,
+            phase: place.phase,
             trigger: self.trigger,
             state: read(state, "--state")?.map(State::from),
             outputs: read(outputs, "--outputs")?,
-            metrics: self.metrics,
-            files: if self.no_git {
+            metrics: content.metrics,
+            files: if content.no_git {
                 Files::RecordOnly
             } else {
                 Files::Capture

@@ -46,6 +46,8 @@ pub enum Exit {
     Refused,
     /// The user interrupted it.
     Interrupted,
+    /// What the user's own command, or its test command, ended with.
+    Command(u8),
 }
 
 impl Exit {
@@ -62,6 +64,7 @@ impl Exit {
             Self::Busy => 6,
             Self::Refused => 7,
             Self::Interrupted => 130,
+            Self::Command(code) => code,
         }
     }
 }

@@ -30,6 +30,7 @@ mod progress;
 mod rebuild;
 mod rollback;
 mod rollback_error;
+mod run;
 mod session_info;
 mod sessions;
 mod show;
@@ -88,6 +89,7 @@ enum Command {
     #[command(name = "cp-import")]
     Import(import::ImportArgs),
     State(state::StateArgs),
+    Run(run::RunArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
@@ -116,6 +118,7 @@ impl Command {
             Self::Delete(_) => "cp-delete",
             Self::Doctor(_) => "doctor",
             Self::State(args) => args.name(),
+            Self::Run(_) => "run",
             Self::Status(_) => "status",
             Self::Config(args) => args.name(),
             Self::Completions(_) => "completions",
@@ -142,6 +145,7 @@ impl Command {
             Self::Delete(args) => args.run(context),
             Self::Doctor(doctor::DoctorArgs {}) => doctor::DoctorArgs::run(context),
             Self::State(args) => args.run(context),
+            Self::Run(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
             Self::Config(args) => args.run(context),
             Self::Completions(args) => args.run(context),

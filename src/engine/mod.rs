@@ -26,6 +26,7 @@ pub mod rebuild;
 pub mod recover;
 mod retention;
 pub mod rollback;
+pub mod run;
 pub mod session;
 pub mod session_info;
 pub mod sessions;

@@ -9,4 +9,5 @@ pub mod rebuild;
 pub mod resume;
 pub mod retention;
 pub mod rollback;
+pub mod run;
 pub mod validate;

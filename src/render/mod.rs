@@ -25,8 +25,10 @@ mod note;
 mod rebuild;
 mod remedy;
 mod rollback;
+mod run;
 mod session_info;
 mod sessions;
+mod shell;
 mod show;
 mod start;
 mod state;
@@ -47,6 +49,8 @@ pub use man::PageView;
 pub use note::{Level, Note, interrupted_rollback};
 pub use remedy::commands_for;
 pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};
+pub use run::RunView;
+pub use shell::shell_line;
 pub use style::Style;
 
 /// A report that can be shown: as JSON by its fields, as text by what is below.

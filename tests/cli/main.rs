@@ -6,6 +6,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../rollback/pty.rs"]
+mod pty;
+
 mod completions;
 mod config;
 mod create;
@@ -13,6 +16,8 @@ mod diff;
 mod list;
 mod mistakes;
 mod refusals;
+mod run;
+mod run_terminal;
 mod sessions;
 mod show;
 mod state;

@@ -274,8 +274,13 @@ fn help_names_what_there_is() {
       cp-export     Write a session to one file that another clone, or plain git, can have it back from
       cp-import     Bring a session in from a file that cp-export wrote
       state         Show or change the live state of a session
+      run           Run a command, and make a checkpoint of what it did
       status        Show where you are: repository, session, current checkpoint, and what changed since
       doctor        Look whether this repository is safe to use, and say what to do about what is not
+      config        Show or change settings
+      completions   Print a script that lets a shell complete commands, options, and live names of
+                    checkpoints and sessions
+      man           Print a manual page, or write all of them
       help          Print this message or the help of the given subcommand(s)
 
     Options:

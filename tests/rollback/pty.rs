@@ -1,5 +1,8 @@
 //! A command on a terminal, with somebody who reads and types.
 
+#![allow(dead_code, reason = "no test uses everything")]
+
+use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
@@ -11,7 +14,7 @@ use pty_process::blocking::{Command, Pty};
 
 use super::support::TestRepo;
 
-/// A terminal on which go-team runs.
+/// A terminal on which go-team, or a shell, runs.
 pub struct Terminal {
     pty: Arc<Pty>,
     child: Child,
@@ -22,10 +25,16 @@ pub struct Terminal {
 
 impl Terminal {
     pub fn run(repo: &TestRepo, args: &[&str]) -> Self {
+        let go_team = repo.go_team();
+        Self::start(repo, go_team.get_program(), args, "dumb")
+    }
+
+    /// Runs a program on a terminal of this kind, in the surroundings that go-team would have.
+    pub fn start(repo: &TestRepo, program: &OsStr, args: &[&str], kind: &str) -> Self {
         let prepared = repo.go_team();
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(50, 120)).unwrap();
-        let mut command = Command::new(prepared.get_program()).env_clear();
+        let mut command = Command::new(program).env_clear();
         for (key, value) in prepared.get_envs() {
             if let Some(value) = value {
                 command = command.env(key, value);
@@ -33,7 +42,7 @@ impl Terminal {
         }
         let command = command
             .args(args)
-            .env("TERM", "dumb")
+            .env("TERM", kind)
             .current_dir(repo.root());
         let child = command.spawn(pts).unwrap();
         let pty = Arc::new(pty);
@@ -70,6 +79,11 @@ impl Terminal {
             }
         }
         panic!("{text:?} does not come:\n{}", self.shown);
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn type_in(&mut self, text: &str) {
