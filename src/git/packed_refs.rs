@@ -84,8 +84,16 @@ impl PackedRefs {
         self.edit(&|content| Some(with(content.unwrap_or(HEADER), refs)))
     }
 
-    /// Replaces the file by what `change` makes of it; `None` leaves it as it is.
+    /// Replaces the file by what `change` makes of it; `None` leaves it as it is. What fails leaves no lock.
     fn edit(&self, change: &Change<'_>) -> Result<(), Error> {
+        let edited = self.replace(change);
+        if edited.is_err() {
+            let _ = self.recover();
+        }
+        edited
+    }
+
+    fn replace(&self, change: &Change<'_>) -> Result<(), Error> {
         let started = Instant::now();
         loop {
             let (content, stamp) = self.read()?.unzip();

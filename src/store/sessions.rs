@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use super::archive::clean_exports;
 use super::durable::{self, Staged, Temp, on};
 use super::{Error, Store, WorktreeKey, is_missing, platform};
 use crate::model::ids::SessionId;
@@ -128,6 +129,7 @@ impl Store {
         count += durable::clean_temps(&self.layout().failed())?;
         if let Some(session) = session {
             count += durable::clean_temps(&self.layout().session(session))?;
+            clean_exports(&self.layout().exports(session));
         }
         Ok(count)
     }

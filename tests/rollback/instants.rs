@@ -10,7 +10,7 @@ use super::photo::Photo;
 use super::scene::Scene;
 
 fn rounds() -> usize {
-    let asked = std::env::var("ROLLBACK_ROUNDS").ok();
+    let asked = std::env::var("GO_TEAM_ROUNDS").ok();
     asked.map_or(6, |text| text.parse().expect("a number of rounds"))
 }
 

@@ -138,7 +138,7 @@ fn work_done_after_a_kill_is_not_lost() {
         let output = struck.repo.run(remedy.args());
         let what = format!("{remedy:?}: {output}");
         let after = super::photo::Photo::of(&struck.repo);
-        super::sweep::assert_recoverable(&struck.repo, &now, &after, &what);
+        super::recoverable::assert_recoverable(&struck.repo, &now, &after, &what);
     }
 }
 

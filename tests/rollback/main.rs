@@ -8,14 +8,18 @@
 #[path = "../promises/check.rs"]
 #[allow(dead_code, reason = "the promises use the rest")]
 mod check;
+#[path = "../support/dice.rs"]
+mod dice;
 #[path = "../promises/process.rs"]
 #[allow(dead_code, reason = "the promises use the rest")]
 mod process;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[path = "../faults/recoverable.rs"]
+mod recoverable;
 #[path = "../support/mod.rs"]
 mod support;
 
 mod confirm;
-mod dice;
 mod edits;
 mod effects;
 mod expect;
@@ -46,4 +50,5 @@ mod nasty_races;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod sweep;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[path = "../support/tracer.rs"]
 mod tracer;

@@ -5,9 +5,10 @@ use std::process::Command;
 
 use super::kills;
 use super::photo::Photo;
+use super::recoverable::assert_recoverable;
 use super::scene::Scene;
 use super::support::Output;
-use super::sweep::{assert_recoverable, trace};
+use super::sweep::trace;
 use super::tracer::{Point, Verdict};
 
 /// Runs a rollback, and something else when the middle of its work on files is reached.

@@ -71,12 +71,18 @@ impl Photo {
 
     /// The same of another work tree.
     pub fn of_dir(repo: &TestRepo, dir: &Path) -> Self {
-        let files = files_below(dir);
+        let mut photo = Self::quick(repo, dir);
+        photo.ignored = ignored(repo, dir, &photo.files);
+        photo
+    }
+
+    /// The same, without asking what is ignored.
+    pub fn quick(repo: &TestRepo, dir: &Path) -> Self {
         let git_dir = git_dir(dir);
         let head = fs::read_to_string(git_dir.join("HEAD")).unwrap();
         Self {
-            ignored: ignored(repo, dir, &files),
-            files,
+            ignored: BTreeSet::new(),
+            files: files_below(dir),
             index: index(repo, dir),
             head: head.trim_end().to_owned(),
             refs: refs(repo, dir),

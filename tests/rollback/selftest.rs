@@ -130,7 +130,8 @@ fn a_photograph_sees_every_kind_of_change() {
 mod traced {
     use nix::errno::Errno;
 
-    use super::super::sweep::{assert_recoverable, trace};
+    use super::super::recoverable::assert_recoverable;
+    use super::super::sweep::trace;
     use super::super::tracer::Verdict;
     use super::*;
 

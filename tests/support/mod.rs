@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, Permissions};
@@ -92,14 +93,20 @@ impl TestRepo {
     pub fn copy(&self) -> Self {
         let copy = Self::without_git();
         copy.minutes.set(self.minutes.get());
+        // Files with more than one name stay so: locks are told by that.
+        let mut names: HashMap<u64, PathBuf> = HashMap::new();
         for path in below(self.temp.path()) {
-            copy_one(
-                &path,
-                &copy
-                    .temp
-                    .path()
-                    .join(path.strip_prefix(self.temp.path()).unwrap()),
-            );
+            let inside = path.strip_prefix(self.temp.path()).unwrap();
+            let to = copy.temp.path().join(inside);
+            let metadata = path.symlink_metadata().unwrap();
+            if metadata.is_file() && metadata.nlink() > 1 {
+                if let Some(first) = names.get(&metadata.ino()) {
+                    fs::hard_link(first, &to).unwrap();
+                    continue;
+                }
+                names.insert(metadata.ino(), to.clone());
+            }
+            copy_one(&path, &to);
         }
         copy
     }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use super::{Error, RollbackError, Workspace};
+use super::{Error, RollbackError, Workspace, linked};
 use crate::git::backend::Head;
 use crate::git::diff::ReadTree;
 use crate::git::restore::index::{self, Expected, NewIndex};
@@ -17,7 +17,7 @@ use crate::model::journal::{JournalHead, RollbackJournal};
 use crate::model::path_text::quote_path;
 use crate::model::{CheckpointId, Manifest, ObjectId};
 use crate::plan::rollback::settle;
-use crate::store::{self, durable};
+use crate::store;
 
 /// A rollback on its way.
 pub(super) struct Carrier<'a> {
@@ -50,6 +50,10 @@ impl Carrier<'_> {
     /// Removes the temporary files of a killed process.
     pub fn clean(&self) -> Result<(), Error> {
         self.restore()?.clean()?;
+        if let Some(file) = &self.workspace.config.settings.state.file {
+            let place = self.workspace.repo.work_dir.join(file);
+            linked::clean(&place, self.journal.record.id.as_str())?;
+        }
         Ok(index::clean(
             &self.workspace.repo,
             self.journal.record.id.as_str(),
@@ -290,9 +294,9 @@ impl Carrier<'_> {
         // What is linked is the orchestrator's own: it gets back what it wrote, without the engine's account.
         let bytes = record.state.to_file_bytes();
         let top = &self.workspace.repo.work_dir;
-        Ok(write_linked(top, &place, &bytes, store.durability())
-            .into_iter()
-            .collect())
+        let token = self.journal.record.id.as_str();
+        let said = linked::write(top, &place, &bytes, token, store.durability())?;
+        Ok(said.into_iter().collect())
     }
 
     /// Whether the linked file came back with the other files.
@@ -304,48 +308,6 @@ impl Carrier<'_> {
         let read = self.read();
         let format = self.workspace.repo.backend.format();
         Ok(view.holds(format, &read, inside.as_os_str().as_bytes())?)
-    }
-}
-
-/// Writes the orchestrator's own file. No link is followed, and a link on the way must not lead out of the work tree.
-fn write_linked(
-    top: &Path,
-    place: &Path,
-    bytes: &[u8],
-    durability: store::Durability,
-) -> Option<String> {
-    let say = |why: &str| Some(format!("{} was not written: {why}", place.display()));
-    match place.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => return say("it is a symbolic link"),
-        Ok(meta) if !meta.is_file() => return say("it is no file"),
-        _ => {}
-    }
-    let there = place
-        .ancestors()
-        .skip(1)
-        .find(|dir| dir.symlink_metadata().is_ok());
-    let (there, home) = (there.map(Path::canonicalize), top.canonicalize());
-    if place.starts_with(top)
-        && !matches!((&there, &home), (Some(Ok(there)), Ok(home)) if there.starts_with(home))
-    {
-        return say("a symbolic link on the way leads out of the work tree");
-    }
-    if let Ok(Some(now)) = durable::read_limited(place, bytes.len())
-        && now == bytes
-    {
-        return None;
-    }
-    let permissions = place.metadata().ok().map(|meta| meta.permissions());
-    let write = || -> std::io::Result<()> {
-        if let Some(dir) = place.parent() {
-            std::fs::create_dir_all(dir)?;
-        }
-        durable::write(place, bytes, durability).map_err(|error| error.source)?;
-        permissions.map_or(Ok(()), |bits| std::fs::set_permissions(place, bits))
-    };
-    match write() {
-        Ok(()) => None,
-        Err(error) => say(&error.to_string()),
     }
 }
 

@@ -8,6 +8,7 @@ mod error;
 mod execute;
 mod goal;
 mod layout;
+mod linked;
 pub mod resume;
 
 use super::recover::Recovered;

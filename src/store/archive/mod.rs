@@ -18,6 +18,7 @@ use crate::model::format::FormatError;
 pub use read::ArchiveReader;
 pub use session::{RecordFile, StagedSession};
 pub use spool::{Part, Spool, SpoolWriter};
+pub(super) use target::clean as clean_exports;
 pub use target::{Destination, Target};
 pub use write::{ArchiveWriter, Seal};
 

@@ -143,7 +143,7 @@ impl Write for Target {
 }
 
 /// Removes unfinished exports whose writers are gone. Best effort: they are in nobody's way.
-fn clean(dir: &Path) {
+pub(in crate::store) fn clean(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };

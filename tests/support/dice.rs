@@ -7,13 +7,13 @@ pub struct Dice(u64);
 
 impl Dice {
     pub fn new() -> Self {
-        let asked = std::env::var("ROLLBACK_SEED").ok();
-        let asked = asked.map(|seed| seed.parse().expect("ROLLBACK_SEED is a number"));
+        let asked = std::env::var("GO_TEAM_SEED").ok();
+        let asked = asked.map(|seed| seed.parse().expect("GO_TEAM_SEED is a number"));
         let seed = asked.unwrap_or_else(|| {
             let hasher = std::collections::hash_map::RandomState::new().build_hasher();
             hasher.finish() | 1
         });
-        println!("ROLLBACK_SEED={seed}");
+        println!("GO_TEAM_SEED={seed}");
         Self(seed)
     }
 
@@ -26,9 +26,9 @@ impl Dice {
     }
 }
 
-/// Whether every point of a sweep is to be tried: with `ROLLBACK_POINTS=all`.
+/// Whether every point of a sweep is to be tried: with `GO_TEAM_FAULTS=all`.
 pub fn is_complete() -> bool {
-    std::env::var("ROLLBACK_POINTS").is_ok_and(|value| value == "all")
+    std::env::var("GO_TEAM_FAULTS").is_ok_and(|value| value == "all")
 }
 
 /// Numbers from 1 to `total`: all of them in a complete sweep, else about `few`, spread evenly from a random start.

@@ -1,0 +1,88 @@
+//! All points of all commands, and the table.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::dice::is_complete;
+use super::git;
+use super::judge::Remedy;
+use super::operations::{ALL, Operation};
+use super::recovery;
+use super::stage::{Fault, Stage};
+use super::table::{Row, Table};
+
+/// Sweeps one operation, and what deals with its interruption.
+fn sweep(operation: &Operation) -> Vec<Row> {
+    let stage = Stage::new(operation);
+    let mut rows: Vec<Row> = Fault::ALL
+        .into_iter()
+        .map(|fault| {
+            let mut row = Row::new(operation.name, fault);
+            strike(&stage, fault, Remedy::of(stage.reach), &mut row);
+            row
+        })
+        .collect();
+    let name = format!("{}, dealing with it", operation.name);
+    let mut again: Vec<Row> = Fault::ALL
+        .iter()
+        .map(|fault| Row::new(&name, fault))
+        .collect();
+    for interrupted in stage.interrupted(&stage.points_for(Fault::Kill)) {
+        for (row, (fault, remedies)) in again.iter_mut().zip(recovery::faults()) {
+            strike(&interrupted, fault, remedies, row);
+        }
+    }
+    rows.extend(again);
+    rows
+}
+
+fn strike(stage: &Stage, fault: Fault, remedies: &[Remedy], row: &mut Row) {
+    for nth in stage.points_for(fault) {
+        let struck = stage.strike(fault, nth);
+        if struck.hit.is_some() {
+            row.add(struck.judge(remedies));
+        }
+    }
+}
+
+#[test]
+fn complete() {
+    if !is_complete() {
+        return;
+    }
+    let only = std::env::var("GO_TEAM_FAULTS_ONLY").unwrap_or_default();
+    let wanted: Vec<&Operation> = ALL.iter().filter(|one| one.name.contains(&only)).collect();
+    let next = AtomicUsize::new(0);
+    let rows: Mutex<Vec<(usize, Vec<Row>)>> = Mutex::default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let nth = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(operation) = wanted.get(nth)
+                {
+                    let started = Instant::now();
+                    let swept = sweep(operation);
+                    let failed = swept.iter().filter(|row| !row.is_clean()).count();
+                    let points: usize = swept.iter().map(|row| row.points).sum();
+                    let seconds = started.elapsed().as_secs();
+                    let name = operation.name;
+                    println!("{name}: {points} points, {failed} rows with findings, {seconds} s");
+                    rows.lock().unwrap().push((nth, swept));
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().unwrap();
+    rows.sort_by_key(|(nth, _)| *nth);
+    let table = Table(rows.into_iter().flat_map(|(_, rows)| rows).collect());
+    for text in table.0.iter().flat_map(|row| &row.texts) {
+        println!("{text}\n");
+    }
+    println!("{table}");
+    if only.is_empty() {
+        println!("{}", git::table());
+    }
+    assert!(table.0.iter().all(Row::is_clean), "promises were broken");
+}
