@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use super::dice::is_complete;
+use super::dice::{Extent, extent, is_complete};
 use super::git;
 use super::judge::Remedy;
-use super::operations::{ALL, Operation};
+use super::operations::{ALL, Operation, Reach};
 use super::recovery;
 use super::stage::{Fault, Stage};
 use super::table::{Row, Table};
@@ -19,7 +19,9 @@ fn sweep(operation: &Operation) -> Vec<Row> {
         .into_iter()
         .map(|fault| {
             let mut row = Row::new(operation.name, fault);
-            strike(&stage, fault, Remedy::of(stage.reach), &mut row);
+            for nth in stage.points_for(fault) {
+                strike(&stage, fault, nth, remedies(stage.reach, nth), &mut row);
+            }
             row
         })
         .collect();
@@ -28,22 +30,47 @@ fn sweep(operation: &Operation) -> Vec<Row> {
         .iter()
         .map(|fault| Row::new(&name, fault))
         .collect();
-    for interrupted in stage.interrupted(&stage.points_for(Fault::Kill)) {
+    let interrupted = stage.interrupted(&stage.points_for(Fault::Kill));
+    for interrupted in some(interrupted, KINDS) {
         for (row, (fault, remedies)) in again.iter_mut().zip(recovery::faults()) {
-            strike(&interrupted, fault, remedies, row);
+            for nth in some(interrupted.points_for(fault), POINTS) {
+                strike(&interrupted, fault, nth, remedies, row);
+            }
         }
     }
     rows.extend(again);
     rows
 }
 
-fn strike(stage: &Stage, fault: Fault, remedies: &[Remedy], row: &mut Row) {
-    for nth in stage.points_for(fault) {
-        let struck = stage.strike(fault, nth);
-        if struck.hit.is_some() {
-            row.add(struck.judge(remedies));
-        }
+fn strike(stage: &Stage, fault: Fault, nth: usize, remedies: &[Remedy], row: &mut Row) {
+    let struck = stage.strike(fault, nth);
+    if struck.hit.is_some() {
+        row.add(struck.judge(remedies));
     }
+}
+
+/// All ways to deal with an interruption, or one of them in turn.
+fn remedies(reach: Reach, nth: usize) -> &'static [Remedy] {
+    let all = Remedy::of(reach);
+    match extent() {
+        Extent::All => all,
+        _ => &all[nth % all.len()..][..1],
+    }
+}
+
+/// How many kinds of interruption of an operation are dealt with when it is not all of them.
+const KINDS: usize = 4;
+
+/// At how many points that is disturbed, each time.
+const POINTS: usize = 8;
+
+/// All of them, or some, spread evenly.
+fn some<T>(all: Vec<T>, most: usize) -> Vec<T> {
+    let stride = match extent() {
+        Extent::All => 1,
+        _ => all.len().div_ceil(most).max(1),
+    };
+    all.into_iter().step_by(stride).collect()
 }
 
 #[test]

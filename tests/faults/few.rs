@@ -75,4 +75,6 @@ few! {
     nasty_04_rebuild_all: "cp-rebuild --all";
     nasty_04_export: "cp-export";
     nasty_04_import: "cp-import";
+    nasty_01_run: "run";
+    nasty_06_config_set: "config set";
 }

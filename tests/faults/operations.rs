@@ -10,6 +10,8 @@ use super::support::TestRepo;
 pub enum Reach {
     /// Nothing: go-team's own files alone.
     Nothing,
+    /// One file, in one step.
+    File,
     /// Files, index, branch, HEAD and state.
     Everything,
 }
@@ -25,6 +27,8 @@ pub struct Operation {
     pub next: &'static [&'static str],
     /// Whether something is damaged, and stays so.
     pub is_damaged: bool,
+    /// Whether it goes on without what it could not do, and warns.
+    pub goes_on: bool,
 }
 
 const NEXT: &[&str] = &["cp-create", "and on it goes"];
@@ -43,6 +47,7 @@ const fn quiet(
         code: 0,
         next: NEXT,
         is_damaged: false,
+        goes_on: false,
     }
 }
 
@@ -126,6 +131,18 @@ pub const ALL: &[Operation] = &[
             "from-elsewhere",
         ],
     ),
+    Operation {
+        goes_on: true,
+        ..quiet("run", worked_in, &["run", "--step", "3", "--", "true"])
+    },
+    Operation {
+        reach: Reach::File,
+        ..quiet(
+            "config set",
+            prunable,
+            &["config", "set", "retention.keep_auto", "7"],
+        )
+    },
 ];
 
 /// The one of this name.

@@ -43,6 +43,7 @@ impl Stage {
                 reach: self.reach,
                 next: self.next,
                 is_damaged: self.is_damaged,
+                goes_on: false,
                 goal: Goal::Settled,
                 before: self.before.clone(),
                 after: self.after.clone(),

@@ -87,6 +87,7 @@ pub struct Stage {
     /// Another command that changes something.
     pub next: &'static [&'static str],
     pub is_damaged: bool,
+    pub goes_on: bool,
     pub goal: Goal,
     pub before: Moment,
     pub after: Moment,
@@ -111,6 +112,7 @@ impl Stage {
             reach: operation.reach,
             next: operation.next,
             is_damaged: operation.is_damaged,
+            goes_on: operation.goes_on,
             goal: Goal::Done,
             code: operation.code,
             points: traced.points,

@@ -1,6 +1,7 @@
 //! Whether everything that go-team acknowledged is there and whole.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,11 +45,9 @@ pub fn complete_in(repo: &TestRepo, dir: &Path, storage: &Path) -> Vec<Session> 
         }
     }
     assert_eq!(refs(repo, dir), expected, "refs, and what the records say");
-    for record in sessions.iter().flat_map(|session| &session.records) {
-        if record.git.enabled {
-            commit(repo, dir, record);
-        }
-    }
+    let records = sessions.iter().flat_map(|session| &session.records);
+    let with_files: Vec<&Record> = records.filter(|record| record.git.enabled).collect();
+    commits(repo, dir, &with_files);
     if !expected.is_empty() {
         git(repo, dir, &["rev-list", "--objects", "--glob=refs/go-team"]);
     }
@@ -160,22 +159,46 @@ fn refs(repo: &TestRepo, dir: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The commit has HEAD, where there was one, and the sidecar as its parents.
-fn commit(repo: &TestRepo, dir: &Path, record: &Record) {
-    let id = record.git.commit_hash.unwrap();
-    let listed = git(
-        repo,
-        dir,
-        &["rev-list", "--parents", "-n1", &id.to_string()],
-    );
-    let parents: Vec<&str> = listed.split_whitespace().skip(1).collect();
-    let head = record.git.head.map(|head| head.to_string());
-    assert_eq!(parents.len(), 1 + usize::from(head.is_some()), "{listed}");
-    if let Some(head) = head {
-        assert_eq!(parents[0], head);
+/// Each commit has HEAD, where there was one, and the sidecar as its parents; the sidecar tells what the record tells.
+fn commits(repo: &TestRepo, dir: &Path, records: &[&Record]) {
+    if records.is_empty() {
+        return;
     }
-    let sidecar = format!("{}:record.json", parents.last().unwrap());
-    let told = git(repo, dir, &["cat-file", "blob", &sidecar]);
-    let told = Record::from_sidecar(told.as_bytes(), id).unwrap();
-    assert_eq!(told.checksum(), record.checksum(), "{}", record.id);
+    let ids: Vec<String> = records
+        .iter()
+        .map(|record| record.git.commit_hash.unwrap().to_string())
+        .collect();
+    let mut args = vec!["rev-list", "--parents", "--no-walk=unsorted"];
+    args.extend(ids.iter().map(String::as_str));
+    let listed = git(repo, dir, &args);
+    let parents: BTreeMap<&str, Vec<&str>> = listed
+        .lines()
+        .map(|line| {
+            let mut ids = line.split(' ');
+            (ids.next().unwrap(), ids.collect())
+        })
+        .collect();
+    let mut asked = String::new();
+    for (record, id) in records.iter().zip(&ids) {
+        let parents = &parents[id.as_str()];
+        let head = record.git.head.map(|head| head.to_string());
+        assert_eq!(parents.len(), 1 + usize::from(head.is_some()), "{listed}");
+        if let Some(head) = head {
+            assert_eq!(parents[0], head);
+        }
+        let _ = writeln!(asked, "{}:record.json", parents.last().unwrap());
+    }
+    let mut command = process::git(repo, dir);
+    command.args(["cat-file", "--batch"]);
+    let told = process::answer(command, asked.as_bytes());
+    let mut told = &told[..];
+    for record in records {
+        let end = told.iter().position(|byte| *byte == b'\n').unwrap();
+        let header = std::str::from_utf8(&told[..end]).unwrap();
+        let size: usize = header.rsplit(' ').next().unwrap().parse().expect(header);
+        let (blob, rest) = told[end + 1..].split_at(size);
+        told = &rest[1..];
+        let sidecar = Record::from_sidecar(blob, record.git.commit_hash.unwrap()).unwrap();
+        assert_eq!(sidecar.checksum(), record.checksum(), "{}", record.id);
+    }
 }

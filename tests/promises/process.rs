@@ -1,7 +1,8 @@
 //! Commands that run beside others: a `TestRepo` belongs to one thread, a `Command` may go to any.
 
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use super::support::TestRepo;
 
@@ -34,6 +35,22 @@ pub fn succeed(mut command: Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}\n{}", text(&output));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Gives a command something to read, and gives what it printed.
+pub fn answer(mut command: Command, input: &[u8]) -> Vec<u8> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input).unwrap());
+        child.wait_with_output().unwrap()
+    });
+    assert!(output.status.success(), "{command:?}\n{}", text(&output));
+    output.stdout
 }
 
 /// What a command printed, for a message.

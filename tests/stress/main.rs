@@ -26,5 +26,6 @@ mod process;
 mod support;
 
 mod crowd;
+mod limits;
 mod parsers;
 mod soak;

@@ -26,9 +26,28 @@ impl Dice {
     }
 }
 
-/// Whether every point of a sweep is to be tried: with `GO_TEAM_FAULTS=all`.
+/// How much of what can be swept is swept: `GO_TEAM_FAULTS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A few points, others each time.
+    Few,
+    /// `most`: every point of every command, and many of those at which an interruption is dealt with.
+    Most,
+    /// `all`: every one of these too, which takes hours.
+    All,
+}
+
+pub fn extent() -> Extent {
+    match std::env::var("GO_TEAM_FAULTS").as_deref() {
+        Ok("all") => Extent::All,
+        Ok("most") => Extent::Most,
+        _ => Extent::Few,
+    }
+}
+
+/// Whether every point of a sweep is to be tried.
 pub fn is_complete() -> bool {
-    std::env::var("GO_TEAM_FAULTS").is_ok_and(|value| value == "all")
+    extent() != Extent::Few
 }
 
 /// Numbers from 1 to `total`: all of them in a complete sweep, else about `few`, spread evenly from a random start.
