@@ -4,6 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use nix::errno::Errno;
+
 use super::dice::{Extent, extent, is_complete};
 use super::git;
 use super::judge::Remedy;
@@ -19,7 +21,7 @@ fn sweep(operation: &Operation) -> Vec<Row> {
         .into_iter()
         .map(|fault| {
             let mut row = Row::new(operation.name, fault);
-            for nth in stage.points_for(fault) {
+            for nth in in_turn(fault, stage.points_for(fault)) {
                 strike(&stage, fault, nth, remedies(stage.reach, nth), &mut row);
             }
             row
@@ -58,6 +60,17 @@ fn remedies(reach: Reach, nth: usize) -> &'static [Remedy] {
     }
 }
 
+/// A disk that is full and a quota that is used up are the same to whoever meets them: each at every other point.
+fn in_turn(fault: Fault, points: Vec<usize>) -> Vec<usize> {
+    let odd = match fault {
+        Fault::Fail(Errno::ENOSPC) => 1,
+        Fault::Fail(Errno::EDQUOT) => 0,
+        _ => return points,
+    };
+    let is_its = |nth: &usize| extent() == Extent::All || nth % 2 == odd;
+    points.into_iter().filter(is_its).collect()
+}
+
 /// How many kinds of interruption of an operation are dealt with when it is not all of them.
 const KINDS: usize = 4;
 
@@ -79,7 +92,9 @@ fn complete() {
         return;
     }
     let only = std::env::var("GO_TEAM_FAULTS_ONLY").unwrap_or_default();
-    let wanted: Vec<&Operation> = ALL.iter().filter(|one| one.name.contains(&only)).collect();
+    let mut wanted: Vec<&Operation> = ALL.iter().filter(|one| one.name.contains(&only)).collect();
+    // The long ones first, so that all cores have work to the end.
+    wanted.sort_by_key(|one| one.reach != Reach::Everything);
     let next = AtomicUsize::new(0);
     let rows: Mutex<Vec<(usize, Vec<Row>)>> = Mutex::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -96,6 +111,9 @@ fn complete() {
                     let seconds = started.elapsed().as_secs();
                     let name = operation.name;
                     println!("{name}: {points} points, {failed} rows with findings, {seconds} s");
+                    for text in swept.iter().flat_map(|row| &row.texts) {
+                        println!("{text}\n");
+                    }
                     rows.lock().unwrap().push((nth, swept));
                 }
             });
@@ -104,9 +122,6 @@ fn complete() {
     let mut rows = rows.into_inner().unwrap();
     rows.sort_by_key(|(nth, _)| *nth);
     let table = Table(rows.into_iter().flat_map(|(_, rows)| rows).collect());
-    for text in table.0.iter().flat_map(|row| &row.texts) {
-        println!("{text}\n");
-    }
     println!("{table}");
     if only.is_empty() {
         println!("{}", git::table());

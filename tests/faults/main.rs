@@ -12,10 +12,10 @@
 //! GO_TEAM_FAULTS=most cargo test --release --test faults complete -- --nocapture
 //! ```
 //!
-//! That strikes at every point of every command, and deals with it in one of the ways there are, in turn; and then at up to
-//! eight points of dealing with each of up to four kinds of interruption. `GO_TEAM_FAULTS=all` takes every way, every kind and
-//! every point, for hours. Both take less with `TMPDIR` on a file system in memory. `GO_TEAM_FAULTS_ONLY=undo` limits them to
-//! the commands whose name contains that.
+//! That strikes at every point of every command (ENOSPC and EDQUOT at every other one), and deals with it in one of the ways
+//! there are, in turn; and then at up to eight points of dealing with each of up to four kinds of interruption.
+//! `GO_TEAM_FAULTS=all` takes every way, every kind and every point, for hours. Both take less with `TMPDIR` on a file system
+//! in memory. `GO_TEAM_FAULTS_ONLY=undo` limits them to the commands whose name contains that.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
