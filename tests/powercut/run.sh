@@ -30,6 +30,8 @@ for tool in mount "mkfs.$fs" xfs_io git "$program"; do
   command -v "$tool" >/dev/null || { echo "there is no $tool" >&2; exit 2; }
 done
 [ "$(id -u)" = 0 ] || { echo "mounting needs root" >&2; exit 2; }
+# Mounts of its own, that nobody else sees, holds, or has to clear away.
+[ "${POWERCUT_ALONE:-}" ] || POWERCUT_ALONE=1 exec unshare --mount "$0" -f "$fs" -n "$rounds" -b "$program" $([ "$other" = yes ] && echo -l)
 work=$(mktemp -d) disk=$work/disk
 mkdir "$disk" "$work/home"
 trap 'cd /; mountpoint -q "$disk" && umount "$disk"; rm -rf "$work"' EXIT
@@ -41,7 +43,7 @@ detach() {
   cd /
   # Threads of a process that just ended may hold the disk for an instant.
   for _ in $(seq 50); do umount "$disk" 2>/dev/null && return; sleep 0.1; done
-  umount "$disk"
+  umount "$disk" || { echo "the disk cannot be unmounted" >&2; exit 2; }
 }
 
 # All that is the user's: files with their modes, links, the index, HEAD and branches.
