@@ -35,6 +35,9 @@
 //! | [`plan::run`] | what the end of a command means: complete, interrupted, failed |
 //! | [`engine::run`] | the look at the previous checkpoint; no lock is held while the command runs |
 //!
+//! `observe` has nothing of its own to do: [`model::star`] reads what an observer types, and `cli/observe` calls the command
+//! that it stands for.
+//!
 //! Completion has no command of its own: a shell calls the program with `GO_TEAM_COMPLETE` set, and `cli/complete.rs` answers
 //! before arguments are parsed, with names from `engine/completion.rs`.
 //!
@@ -76,6 +79,7 @@
 //!
 //! <git common dir>/go-team/                          or where `[storage] path` says
 //!   lock, packs, import.json                         who writes; which packs are ours to merge; an import under way
+//!   observe-history                                  what an observer typed at the prompt
 //!   worktrees/<key>/current, stat-cache              the session of a work tree; what the scanner remembers
 //!   sessions/<session>/manifest.json                 the list of checkpoints
 //!   sessions/<session>/<checkpoint>.json             one record each, sealed and linked by checksums

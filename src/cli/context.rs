@@ -30,6 +30,7 @@ pub(super) struct Context {
     pub session: Option<SessionId>,
     /// Where relative paths begin.
     pub start: PathBuf,
+    global: GlobalArgs,
     output: Output,
     wide: WideWorkTree,
     clock: Clock,
@@ -41,7 +42,7 @@ impl Context {
     /// Reads the surroundings.
     pub(super) fn new(global: GlobalArgs, output: Output) -> Result<Self, Failure> {
         let of_environment = || env::var("GO_TEAM_SESSION").ok();
-        let session = global.session.or_else(of_environment);
+        let session = global.session.clone().or_else(of_environment);
         let session = session.filter(|id| !id.is_empty());
         let session = session.map(|id| SessionId::parse(&id)).transpose();
         let wide = if global.force {
@@ -51,11 +52,12 @@ impl Context {
         };
         Ok(Self {
             session: session.map_err(Failure::from)?,
-            start: start(global.directory)?,
+            start: start(global.directory.clone())?,
             output,
             wide,
             clock: clock()?,
             asks: !global.no_input && !global.json,
+            global,
         })
     }
 
@@ -66,6 +68,16 @@ impl Context {
             self.output.note(&interrupted_rollback());
         }
         Ok(workspace)
+    }
+
+    /// The options that every command takes, as they were given.
+    pub(super) fn global(&self) -> &GlobalArgs {
+        &self.global
+    }
+
+    /// Where and how things are printed.
+    pub(super) fn output(&self) -> Output {
+        self.output
     }
 
     /// What opening goes by.

@@ -1,5 +1,6 @@
 //! The options that every command takes.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -33,6 +34,33 @@ pub(super) struct GlobalArgs {
     /// Accept the home directory or / as a work tree; in rollback, any target
     #[arg(long, global = true)]
     pub force: bool,
+}
+
+impl GlobalArgs {
+    /// The words that say the same, but for the directory and the format of the answer.
+    pub(super) fn words(&self) -> Vec<OsString> {
+        let mut words = Vec::new();
+        if let Some(session) = &self.session {
+            words.push(format!("--session={session}").into());
+        }
+        let colour = match self.color {
+            When::Auto => "auto",
+            When::Always => "always",
+            When::Never => "never",
+        };
+        words.push(format!("--color={colour}").into());
+        for (is_given, word) in [
+            (self.quiet, "--quiet"),
+            (self.verbose, "--verbose"),
+            (self.no_input, "--no-input"),
+            (self.force, "--force"),
+        ] {
+            if is_given {
+                words.push(word.into());
+            }
+        }
+        words
+    }
 }
 
 /// When to use colours.

@@ -24,6 +24,7 @@ mod import;
 mod input;
 mod list;
 mod man;
+mod observe;
 mod output;
 mod pager;
 mod progress;
@@ -90,6 +91,7 @@ enum Command {
     Import(import::ImportArgs),
     State(state::StateArgs),
     Run(run::RunArgs),
+    Observe(observe::ObserveArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
@@ -119,6 +121,7 @@ impl Command {
             Self::Doctor(_) => "doctor",
             Self::State(args) => args.name(),
             Self::Run(_) => "run",
+            Self::Observe(_) => "observe",
             Self::Status(_) => "status",
             Self::Config(args) => args.name(),
             Self::Completions(_) => "completions",
@@ -146,6 +149,7 @@ impl Command {
             Self::Doctor(doctor::DoctorArgs {}) => doctor::DoctorArgs::run(context),
             Self::State(args) => args.run(context),
             Self::Run(args) => args.run(context),
+            Self::Observe(args) => args.run(context),
             Self::Status(status::StatusArgs {}) => status::StatusArgs::run(context),
             Self::Config(args) => args.run(context),
             Self::Completions(args) => args.run(context),
@@ -164,9 +168,7 @@ pub fn run(args: &[OsString]) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error, args),
     };
-    let command = cli.command.name();
-    let output = Output::new(&cli.global, command);
-    let result = Context::new(cli.global, output).and_then(|context| cli.command.run(&context));
+    let (output, result) = perform(cli.global, cli.command);
     match result {
         Ok(()) => Exit::Ok,
         Err(failure) => {
@@ -175,6 +177,24 @@ pub fn run(args: &[OsString]) -> Exit {
             }
             failure.exit
         }
+    }
+}
+
+/// Does what a command says; the result comes with where a failure is said.
+fn perform(global: GlobalArgs, command: Command) -> (Output, Result<(), Failure>) {
+    let output = Output::new(&global, command.name());
+    let context = Context::new(global, output);
+    let result = context.and_then(|context| command.run(&context));
+    (output, result)
+}
+
+/// Does what a command line of these words would do, with options that were given elsewhere.
+fn call(global: &GlobalArgs, words: &[String]) -> (Output, Result<(), Failure>) {
+    let program = std::iter::once("go-team");
+    let words = program.chain(words.iter().map(String::as_str));
+    match Cli::try_parse_from(words) {
+        Ok(cli) => perform(global.clone(), cli.command),
+        Err(error) => (Output::new(global, "observe"), Err(usage::failure(&error))),
     }
 }
 

@@ -52,8 +52,8 @@ fn now() -> MutexGuard<'static, Now> {
     NOW.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Marks whose `stop` is set when the user or the system asks to stop. From here on such a request does not kill
-/// the process.
+/// Marks whose `stop` is set when the user or the system asks to stop. From here on, until [`unwatched`], such a
+/// request does not kill the process.
 pub(super) fn watched() -> &'static Marks {
     let mut now = now();
     MARKS.done.store(0, Ordering::Relaxed);
@@ -63,6 +63,11 @@ pub(super) fn watched() -> &'static Marks {
     now.meaning = Meaning::Stop;
     listen();
     &MARKS
+}
+
+/// From here on a request to end means what it usually means.
+pub(super) fn unwatched() {
+    now().meaning = Meaning::Usual;
 }
 
 /// Starts a process and passes on to it what is heard from then on. The process gets the signals as they were found:

@@ -37,7 +37,8 @@ pub(super) fn report(error: &clap::Error, args: &[OsString]) -> Exit {
     Exit::Usage
 }
 
-fn failure(error: &clap::Error) -> Failure {
+/// What clap found, as any other failure.
+pub(super) fn failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let message = text.split("\n\n").next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(message);

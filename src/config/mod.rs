@@ -12,12 +12,13 @@ pub mod edit;
 mod error;
 mod file;
 mod load;
-mod nearest;
 mod origin;
 mod reference;
 pub mod settings;
 mod value;
 mod workflow;
+
+use crate::model::nearest;
 
 pub use error::ConfigError;
 pub use file::{Owner, read_text};

@@ -20,6 +20,7 @@ pub mod life;
 pub mod list;
 mod live;
 pub mod man;
+mod observe;
 pub mod open;
 mod publish;
 pub mod rebuild;

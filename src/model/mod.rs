@@ -23,12 +23,14 @@ pub mod json_diff;
 pub mod life;
 mod lower_hex;
 pub mod manifest;
+pub mod nearest;
 pub mod object_id;
 pub mod path_text;
 pub mod record;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod selector;
+pub mod star;
 pub mod state;
 pub mod status;
 pub mod timestamp;
@@ -49,6 +51,7 @@ pub use manifest::{
 pub use object_id::{ObjectFormat, ObjectId};
 pub use record::{GitSnapshot, Record, RecordDraft, Recovery};
 pub use selector::{Selector, SelectorError};
+pub use star::{StarCommand, StarError};
 pub use state::State;
 pub use status::SessionStatus;
 pub use trigger::Trigger;

@@ -1,7 +1,7 @@
 //! Where each of go-team's files is.
 //!
 //! ```text
-//! lock, import.json, life.json        worktrees/<key>/current, stat-cache
+//! lock, import.json, life.json, observe-history        worktrees/<key>/current, stat-cache
 //! sessions/<session>/         manifest.json, <checkpoint>.json, latest, state.json, journal.json,
 //!                             rollback-history.json, errors.jsonl, errors.1.jsonl, exports/, damaged/
 //! failed/<session>/           the same, archived
@@ -66,6 +66,12 @@ impl Layout {
     #[must_use]
     pub fn lock(&self) -> PathBuf {
         self.root.join("lock")
+    }
+
+    /// What an observer typed.
+    #[must_use]
+    pub fn history(&self) -> PathBuf {
+        self.root.join("observe-history")
     }
 
     /// What an import is about to do.

@@ -10,6 +10,7 @@ mod aside;
 mod current;
 pub mod durable;
 pub mod errors;
+mod history;
 mod journal;
 pub mod layout;
 mod life;

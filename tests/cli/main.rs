@@ -15,6 +15,7 @@ mod create;
 mod diff;
 mod list;
 mod mistakes;
+mod observe;
 mod refusals;
 mod run;
 mod run_terminal;

@@ -275,6 +275,7 @@ fn help_names_what_there_is() {
       cp-import     Bring a session in from a file that cp-export wrote
       state         Show or change the live state of a session
       run           Run a command, and make a checkpoint of what it did
+      observe       Take the observer's star commands as they are typed, such as *rollback:2
       status        Show where you are: repository, session, current checkpoint, and what changed since
       doctor        Look whether this repository is safe to use, and say what to do about what is not
       config        Show or change settings

@@ -26,7 +26,7 @@ const ENOEXEC: i32 = 8;
 
 /// Where the command's stdout goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stdout {
+pub(in crate::cli) enum Stdout {
     /// Where go-team's own goes.
     Stdout,
     /// To stderr, so that stdout has nothing but go-team's answer.
@@ -35,7 +35,7 @@ pub(super) enum Stdout {
 
 /// A command, ready to be started.
 #[derive(Debug)]
-pub(super) struct Launch<'a> {
+pub(in crate::cli) struct Launch<'a> {
     pub program: &'a OsStr,
     pub arguments: &'a [OsString],
     pub directory: &'a Path,
@@ -46,7 +46,7 @@ pub(super) struct Launch<'a> {
 
 /// How a command ended, what was heard meanwhile, and why it did not begin.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(in crate::cli) struct Ended {
     pub end: End,
     pub heard: Heard,
     pub error: Option<io::Error>,
@@ -54,7 +54,7 @@ pub(super) struct Ended {
 
 impl Launch<'_> {
     /// Runs the command until it ends.
-    pub(super) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> Ended {
         match self.start().and_then(wait) {
             Ok((status, heard)) => {
                 let end = end_of(status);

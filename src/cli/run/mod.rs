@@ -1,7 +1,7 @@
 //! `go-team run`
 
 mod checkpoint;
-mod child;
+pub(super) mod child;
 mod guard;
 mod words;
 

@@ -3,10 +3,8 @@
 /// Finds the candidate nearest to `word`, unless none is near.
 ///
 /// A key that sits in the wrong section, or in none, counts as near, and so does one that was cut short.
-pub(super) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = leaf(word).chars().count() / 3 + 1;
     let measure = |candidate: &'a str| {
         let moved = distance(leaf(word), leaf(candidate)) + 1;
