@@ -1,29 +1,26 @@
 //! The one funnel: each way to fail becomes a kind, a message, hints and an exit code.
 
+mod import;
 mod repository;
+mod settings;
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use crate::config::ConfigError;
-use crate::config::edit::EditError;
 use crate::engine::Error;
 use crate::engine::export::{Cut, Incomplete};
 use crate::engine::failure::error_chain;
-use crate::engine::import::Defect;
 use crate::engine::show::contents::NoBytes;
-use crate::git;
-use crate::git::bundle::BundleError;
 use crate::model::SelectorError;
-use crate::model::format::FormatError;
 use crate::model::ids::IdError;
 use crate::model::selector::Candidates;
 use crate::model::state::StateError;
 use crate::render::ErrorView;
-use crate::store::archive::ArchiveError;
 use crate::store::{self, LockError};
+use import::{of_defect, of_import_from};
 use repository::of_git;
+use settings::{of_config, of_edit};
 
 /// The exit codes; they do not change between versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,6 +172,7 @@ impl From<Error> for Failure {
                 .hint("go-team cp-show N says what is wrong with each; go-team cp-export N… exports those that are sound"),
             Error::Incomplete(Incomplete { cut, .. }) => of_incomplete(*cut, message),
             Error::Refused { defect, .. } => of_defect(defect, message),
+            Error::ImportFrom(error) => of_import_from(error, &message),
             Error::Conflict(_) => fail("session-exists", Exit::Failure)
                 .hint("go-team cp-import FILE --as NAME brings it in under another name")
                 .hint("go-team sessions lists what is there"),
@@ -211,24 +209,6 @@ fn of_incomplete(cut: Cut, message: String) -> Failure {
         Cut::Unknown => failure.hint("git fsck says what is missing or broken"),
     };
     failure.hint("go-team cp-export --no-git exports records, manifest and state alone")
-}
-
-fn of_defect(defect: &Defect, message: String) -> Failure {
-    match defect {
-        Defect::Archive(ArchiveError::Io(error)) => of_io(error, message),
-        Defect::Bundle(BundleError::Git(git::Error::Io { source, .. })) => of_io(source, message),
-        Defect::Archive(ArchiveError::Member {
-            source: FormatError::UnknownVersion { .. },
-            ..
-        }) => Failure::new("newer-version", Exit::Failure, message)
-            .hint("a newer go-team wrote it, so use that one"),
-        Defect::NoRoom { .. } => Failure::new("disk-full", Exit::Failure, message)
-            .hint("free some space and run the command again"),
-        Defect::Digest { .. } => Failure::new("archive-refused", Exit::Invalid, message)
-            .hint("get the file again from where it was exported"),
-        _ => Failure::new("archive-refused", Exit::Invalid, message)
-            .hint("export it again where it comes from: go-team cp-export"),
-    }
 }
 
 /// What to do about a damaged or missing file of go-team's own.
@@ -302,53 +282,6 @@ fn of_io(error: &io::Error, message: String) -> Failure {
         _ => return Failure::new("io", Exit::Failure, message),
     };
     Failure::new(kind, Exit::Failure, message).hint(hint)
-}
-
-fn of_config(error: &ConfigError, message: String) -> Failure {
-    let (kind, nearest) = match error {
-        ConfigError::UnknownKey { nearest, .. } => ("config-unknown-key", nearest.as_ref()),
-        ConfigError::UnknownVariable { nearest, .. } => {
-            ("config-unknown-variable", nearest.as_ref())
-        }
-        ConfigError::WrongValue { .. } => ("config-wrong-value", None),
-        ConfigError::Syntax { .. } => ("config-syntax", None),
-        ConfigError::Workflow { .. } => ("config-workflow", None),
-        ConfigError::OutsideWorkTree { .. } => ("config-outside-work-tree", None),
-        _ => ("config-unreadable", None),
-    };
-    let failure = Failure::new(kind, Exit::Failure, message);
-    match nearest {
-        Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
-        None => failure
-            .hint("settings come from GO_TEAM_* variables, go-team.toml, and your own config.toml"),
-    }
-}
-
-fn of_edit(error: &EditError, message: String) -> Failure {
-    let fail = |kind, exit| Failure::new(kind, exit, message.clone());
-    match error {
-        EditError::UnknownKey { nearest, .. } => {
-            let failure = fail("unknown-setting", Exit::NotFound);
-            let failure = match nearest {
-                Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
-                None => failure,
-            };
-            failure.hint("go-team config list shows all of them")
-        }
-        EditError::WrongValue { .. } | EditError::TooMany { .. } => fail("bad-value", Exit::Usage)
-            .hint("go-team config list -v says what each setting is for"),
-        EditError::NotSet { .. } => fail("not-set", Exit::NotFound).hint(
-            "go-team config list shows where each value comes from; --user means your own file",
-        ),
-        EditError::Breaks { source } => {
-            let failure = of_config(source, message.clone());
-            Failure {
-                exit: Exit::Usage,
-                ..failure
-            }
-        }
-        EditError::Unreadable(source) => of_config(source, message),
-    }
 }
 
 fn of_selector(error: &SelectorError, message: String) -> Failure {

@@ -21,6 +21,7 @@ mod error;
 mod export;
 mod global;
 mod import;
+mod import_from;
 mod input;
 mod list;
 mod man;
@@ -89,6 +90,7 @@ enum Command {
     Export(export::ExportArgs),
     #[command(name = "cp-import")]
     Import(import::ImportArgs),
+    ImportFrom(import_from::ImportFromArgs),
     State(state::StateArgs),
     Run(run::RunArgs),
     Observe(observe::ObserveArgs),
@@ -114,6 +116,7 @@ impl Command {
             Self::Redo(_) => "redo",
             Self::Export(_) => "cp-export",
             Self::Import(_) => "cp-import",
+            Self::ImportFrom(_) => "import-from",
             Self::Diff(_) => "cp-diff",
             Self::Validate(_) => "cp-validate",
             Self::Rebuild(_) => "cp-rebuild",
@@ -142,6 +145,7 @@ impl Command {
             Self::Redo(args) => args.run(context),
             Self::Export(args) => args.run(context),
             Self::Import(args) => args.run(context),
+            Self::ImportFrom(args) => args.run(context),
             Self::Diff(args) => args.run(context),
             Self::Validate(args) => args.run(context),
             Self::Rebuild(args) => args.run(context),

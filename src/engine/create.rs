@@ -334,7 +334,7 @@ impl Captured {
 }
 
 /// The commit's message: a subject, what the maker said, and trailers.
-fn message(draft: &RecordDraft) -> String {
+pub(super) fn message(draft: &RecordDraft) -> String {
     let plain = |text: &str| {
         text.split(|c: char| c.is_control())
             .collect::<Vec<_>>()

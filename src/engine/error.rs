@@ -118,6 +118,9 @@ pub enum Error {
         #[source]
         defect: Box<super::import::Defect>,
     },
+    /// Checkpoints of another program that do not come.
+    #[error(transparent)]
+    ImportFrom(#[from] super::import_from::ImportFromError),
     /// A session's name that is taken.
     #[error(transparent)]
     Conflict(#[from] crate::plan::import::ImportConflict),

@@ -226,7 +226,12 @@ fn step_of(
 }
 
 /// Where work goes on after the checkpoint: in the step that is not done, else in the one after it.
-fn next_step(workflow: &Workflow, step: u32, trigger: Trigger, state: &State) -> Option<String> {
+pub(super) fn next_step(
+    workflow: &Workflow,
+    step: u32,
+    trigger: Trigger,
+    state: &State,
+) -> Option<String> {
     if let Some(phases) = workflow.phase_progress(state) {
         let is_done = !trigger.is_within_a_step();
         let next = step.saturating_add(u32::from(is_done));

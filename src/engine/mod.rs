@@ -15,6 +15,7 @@ pub mod error;
 pub mod export;
 pub mod failure;
 pub mod import;
+pub mod import_from;
 mod inputs;
 pub mod life;
 pub mod list;

@@ -8,6 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub mod assemble;
 pub mod backend;
 pub mod bundle;
 pub mod cache;

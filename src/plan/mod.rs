@@ -4,6 +4,7 @@ pub mod delete;
 pub mod freshness;
 pub mod graph;
 pub mod import;
+pub mod import_from;
 pub mod lineage;
 pub mod rebuild;
 pub mod resume;

@@ -17,6 +17,7 @@ mod error;
 pub mod escape;
 mod export;
 mod import;
+mod import_from;
 pub mod json;
 mod layout;
 mod list;

@@ -148,6 +148,17 @@ impl Workspace {
         rename: Option<&SessionId>,
     ) -> Result<ImportPlan, Error> {
         let name = rename.unwrap_or(&checked.manifest.session_id);
+        let present = self.present(name)?;
+        let arrival = Arrival {
+            session: &checked.manifest.session_id,
+            rename,
+            checkpoints: &checked.arriving,
+        };
+        Ok(plan(&arrival, &present)?)
+    }
+
+    /// What is there under a session's name.
+    pub(in crate::engine) fn present(&self, name: &SessionId) -> Result<Present, Error> {
         // A ref may be called what the directory of the refs would be.
         let prefix = format!("refs/go-team/{name}");
         let found = self.repo.backend.references(&prefix)?;
@@ -172,17 +183,11 @@ impl Workspace {
         }
         let layout = self.store.layout();
         let is_there = |path: PathBuf| !is_going && path.symlink_metadata().is_ok();
-        let present = Present {
+        Ok(Present {
             session: is_there(layout.open_session(name)),
             archived: is_there(layout.failed_session(name)),
             refs: self.without_unfinished(name, refs)?,
-        };
-        let arrival = Arrival {
-            session: &checked.manifest.session_id,
-            rename,
-            checkpoints: &checked.arriving,
-        };
-        Ok(plan(&arrival, &present)?)
+        })
     }
 
     /// Leaves out the refs of an import that was cut short: they go before anything else happens.
@@ -202,7 +207,7 @@ impl Workspace {
     }
 
     /// Removes what killed processes left. The caller holds the lock.
-    fn clean_up(&self) -> Result<(), Error> {
+    pub(in crate::engine) fn clean_up(&self) -> Result<(), Error> {
         self.store.clean_work_temps(&self.worktree)?;
         self.store.clean_temps(None)?;
         crate::git::pack::clean_temps(&self.repo)?;

@@ -11,7 +11,7 @@ use crate::git::backend::Sync;
 use crate::git::bundle::rename;
 use crate::git::pack::{PackWriter, StagedPack};
 use crate::model::archive::{ImportJournal, MemberKind};
-use crate::model::{CheckpointId, Manifest, ObjectId, Sha256Digest};
+use crate::model::{CheckpointId, Manifest, ObjectId, SessionId, Sha256Digest};
 use crate::plan::import::ImportPlan;
 use crate::store::archive::StagedSession;
 
@@ -48,19 +48,31 @@ impl Workspace {
         if let Some(newest) = manifest.newest() {
             staged.point_latest(&newest.id)?;
         }
+        let mut refs: BTreeMap<CheckpointId, ObjectId> = BTreeMap::new();
+        for id in &plan.create {
+            let commit = manifest.entry(id).and_then(|entry| entry.commit_hash);
+            refs.extend(commit.map(|commit| (id.clone(), commit)));
+        }
+        self.publish_session(&plan.session, staged, packs, refs)
+    }
+
+    /// Lets a session appear that is ready: all of it, or nothing. The caller holds the lock and knows that there is none
+    /// of that name.
+    pub(in crate::engine) fn publish_session(
+        &self,
+        session: &SessionId,
+        staged: StagedSession,
+        packs: Vec<StagedPack>,
+        refs: BTreeMap<CheckpointId, ObjectId>,
+    ) -> Result<(), Error> {
         staged.sync()?;
         if self.sync() == Sync::Durable {
             for pack in &packs {
                 pack.sync()?;
             }
         }
-        let mut refs: BTreeMap<CheckpointId, ObjectId> = BTreeMap::new();
-        for id in &plan.create {
-            let commit = manifest.entry(id).and_then(|entry| entry.commit_hash);
-            refs.extend(commit.map(|commit| (id.clone(), commit)));
-        }
         let journal = ImportJournal {
-            session: plan.session.clone(),
+            session: session.clone(),
             started_at: crate::model::timestamp::to_millis(self.clock.now()),
             keep: packs.iter().map(|pack| pack.name().to_owned()).collect(),
             refs,

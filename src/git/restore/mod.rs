@@ -19,5 +19,6 @@ pub use compare::{Change, Differences, DirChange};
 pub use disk::{Filters, Seen};
 pub use keep::{Kept, Obstacle, Why};
 pub use place::TEMP_PREFIX;
+pub(super) use view::is_harmless;
 pub use view::{Item, View};
 pub use walk::{Direction, Foreign, Marks, Outcome, Restore};

@@ -360,7 +360,7 @@ pub(super) fn is_inside(path: &[u8]) -> bool {
 }
 
 /// Whether a name can be part of a path in a work tree: neither `..` nor `.git` in any of its disguises.
-pub(super) fn is_harmless(name: &[u8]) -> bool {
+pub(in crate::git) fn is_harmless(name: &[u8]) -> bool {
     let options = gix_validate::path::component::Options {
         protect_windows: false,
         protect_hfs: true,
