@@ -38,6 +38,9 @@
 //! `observe` has nothing of its own to do: [`model::star`] reads what an observer types, and `cli/observe` calls the command
 //! that it stands for.
 //!
+//! Checkpoints of other programs come in through `import-from`: [`plan::import_from`] knows what their documents mean,
+//! [`engine::import_from`] reads them, and [`git::assemble`] makes commits of the files that they had copied.
+//!
 //! Completion has no command of its own: a shell calls the program with `GO_TEAM_COMPLETE` set, and `cli/complete.rs` answers
 //! before arguments are parsed, with names from `engine/completion.rs`.
 //!

@@ -95,7 +95,7 @@ fn the_same_twice_is_said_and_never_merged() {
     Commands:
       go-team cp-list --session audit-shop-449c   go-team session-info audit-shop-449c
     --- stderr
-    warning: there is a session move-the-blog-1bbf already; it was left alone, --as NAME brings it in once more
+    warning: there is a session move-the-blog-1bbf already, among the failed ones; it was left alone, --as NAME brings it in once more
     warning: there is a session refactor-api-11ad already; it was left alone, --as NAME brings it in once more
     warning: there is a session move-the-webshop-to-postgresql-17-37bb already; it was left alone, --as NAME brings it in once more
     ---
