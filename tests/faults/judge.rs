@@ -109,9 +109,13 @@ impl Struck<'_> {
     }
 
     fn is_done(&self, now: &Moment) -> bool {
+        self.is_done_but(now, stderr_has(self, "warning"))
+    }
+
+    /// The same, where what is not listed any more may still lie there.
+    fn is_done_but(&self, now: &Moment, is_told: bool) -> bool {
         let Stage { before, after, .. } = self.stage;
         let delta = before.account.delta(&after.account);
-        let is_told = stderr_has(self, "warning");
         let missing = now.account.unlike(&after.account, &delta);
         let may_wait = |name: &String| is_told && after.account.is_behind(name);
         missing.iter().all(may_wait) && now.photo == after.photo
@@ -203,7 +207,7 @@ impl Struck<'_> {
         let (args, may_fail): (&[&str], bool) = match remedy {
             Remedy::Next => (stage.next, false),
             // What is done already may be refused: the checkpoint is deleted, the session is there.
-            Remedy::Again => (&stage.args, self.is_done(struck)),
+            Remedy::Again => (&stage.args, self.is_done_but(struck, true)),
             Remedy::Continue => (&["rollback", "--continue"], !was_mixed()),
             Remedy::Abort => (&["rollback", "--abort"], !was_mixed()),
         };
