@@ -99,6 +99,10 @@ impl Terminal {
                 self.shown.push_str(&String::from_utf8_lossy(&bytes));
             }
             if let Some(status) = self.child.try_wait().unwrap() {
+                // Its last words may still be on their way.
+                while let Ok(bytes) = self.bytes.recv_timeout(Duration::from_secs(1)) {
+                    self.shown.push_str(&String::from_utf8_lossy(&bytes));
+                }
                 return status;
             }
             assert!(Instant::now() < limit, "it does not end:\n{}", self.shown);
