@@ -1,5 +1,9 @@
 //! `.gitignore` and `.gitattributes`: whether they changed since the last scan, on disk or in the index.
 
+use std::io::Read as _;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::content::lstat;
@@ -11,6 +15,41 @@ use super::walk::Walk;
 use super::{Error, IoContext as _};
 
 pub(super) const CONTROLS: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+
+/// git does not read larger ignore files, nor attribute files of this size.
+pub(super) const MAX_FILE: u64 = 100 << 20;
+
+/// An ignore or attribute file in the work tree.
+pub(super) enum ControlFile {
+    /// Its content.
+    Text(Vec<u8>),
+    /// It can be opened, but it is no file or cannot be read.
+    Unusable,
+    /// It is larger than git reads.
+    TooLarge,
+    /// It is not there, is a link, or may not be opened.
+    Closed,
+}
+
+/// Reads an ignore or attribute file. A link is not followed, nor a pipe waited for.
+pub(super) fn read(work_dir: &Path, path: &[u8]) -> ControlFile {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(work_dir.join(as_path(path)), flags, Mode::empty()) else {
+        return ControlFile::Closed;
+    };
+    let file = std::fs::File::from(file);
+    match file.metadata() {
+        Ok(meta) if !meta.is_file() => return ControlFile::Unusable,
+        Ok(meta) if meta.len() > MAX_FILE => return ControlFile::TooLarge,
+        Ok(_) => {}
+        Err(_) => return ControlFile::Unusable,
+    }
+    let mut bytes = Vec::new();
+    match (&file).take(MAX_FILE).read_to_end(&mut bytes) {
+        Ok(_) => ControlFile::Text(bytes),
+        Err(_) => ControlFile::Unusable,
+    }
+}
 
 impl Walk<'_> {
     /// Whether `.gitignore` or `.gitattributes` changed since they were last seen. New ones are found by listing, but

@@ -5,12 +5,11 @@
 
 use std::io::Read as _;
 
-use gix_attributes::StateRef;
-use gix_attributes::search::Outcome;
 use gix_filter::driver::Operation;
 use gix_filter::eol::{self, AttributesDigest, AutoCrlf};
 
 use super::Error;
+use super::attributes::State;
 use super::encoding::Unicode;
 use super::open::Repo;
 use super::rules::{as_path, bstr};
@@ -51,7 +50,6 @@ impl Conversion {
 
 /// Converts content; one per thread.
 pub(super) struct Converter {
-    outcome: Outcome,
     programs: gix_filter::driver::State,
     drivers: Vec<gix_filter::Driver>,
     eol: eol::Configuration,
@@ -60,7 +58,6 @@ pub(super) struct Converter {
 impl Clone for Converter {
     fn clone(&self) -> Self {
         Self {
-            outcome: self.outcome.clone(),
             programs: gix_filter::driver::State::new(self.programs.context.clone()),
             drivers: self.drivers.clone(),
             eol: self.eol,
@@ -68,7 +65,8 @@ impl Clone for Converter {
     }
 }
 
-const NAMES: [&str; 6] = [
+/// The attributes that decide, in the order in which [`Converter::conversion`] takes them.
+pub(super) const NAMES: [&str; 6] = [
     "crlf",
     "ident",
     "filter",
@@ -77,67 +75,42 @@ const NAMES: [&str; 6] = [
     "working-tree-encoding",
 ];
 
-/// Fills in the attributes of a path; false when they cannot be known.
-type Attributes<'a> = dyn FnMut(&mut Outcome) -> Result<bool, Error> + 'a;
-
 impl Converter {
     pub(super) fn new(repo: &Repo) -> Self {
-        let mut outcome = Outcome::default();
-        outcome.initialize_with_selection(
-            &gix_attributes::search::MetadataCollection::default(),
-            NAMES,
-        );
         let context = gix_command::Context {
             git_dir: Some(repo.git_dir.clone()),
             worktree_dir: Some(repo.work_dir.clone()),
             ..gix_command::Context::default()
         };
         Self {
-            outcome,
             programs: gix_filter::driver::State::new(context),
             drivers: repo.settings.filters.iter().map(driver).collect(),
             eol: repo.settings.eol,
         }
     }
 
-    /// What the attributes of a path ask for.
-    pub(super) fn conversion(
-        &mut self,
-        attributes: &mut Attributes<'_>,
-    ) -> Result<Conversion, Error> {
-        if !attributes(&mut self.outcome)? {
-            let unknown = StateRef::Unspecified;
-            return Ok(Conversion {
-                lines: lines(self.eol, [unknown; 2], unknown),
-                ..Conversion::NONE
-            });
-        }
-        let mut states = self
-            .outcome
-            .iter_selected()
-            .map(|found| found.assignment.state);
-        let mut next = || states.next().unwrap_or(StateRef::Unspecified);
-        let (crlf, ident, filter, eol, text, encoding) =
-            (next(), next(), next(), next(), next(), next());
+    /// What the attributes of a path ask for: those of [`NAMES`].
+    pub(super) fn conversion(&self, attributes: [&State; NAMES.len()]) -> Conversion {
+        let [crlf, ident, filter, eol, text, encoding] = attributes;
         let program = match filter {
-            StateRef::Value(name) => self
+            State::Value(name) => self
                 .drivers
                 .iter()
-                .position(|driver| driver.name == name.as_bstr())
+                .position(|driver| driver.name == **name)
                 .filter(|at| does_something(&self.drivers[*at])),
             _ => None,
         };
         let encoding = match encoding {
-            StateRef::Unspecified => None,
-            StateRef::Set | StateRef::Unset => Some(Encoding::Nameless),
-            StateRef::Value(name) => encoding_of(name.as_bstr()),
+            State::Unspecified => None,
+            State::Set | State::Unset => Some(Encoding::Nameless),
+            State::Value(name) => encoding_of(name),
         };
-        Ok(Conversion {
+        Conversion {
             program,
             encoding,
             lines: lines(self.eol, [text, crlf], eol),
-            ident: ident == StateRef::Set,
-        })
+            ident: *ident == State::Set,
+        }
     }
 
     /// What git would store.
@@ -254,20 +227,16 @@ impl Converter {
 }
 
 /// What the attributes and settings make of line endings, by git's table.
-fn lines(
-    config: eol::Configuration,
-    text: [StateRef<'_>; 2],
-    eol: StateRef<'_>,
-) -> AttributesDigest {
-    let of_text = |state: &StateRef<'_>| match state {
-        StateRef::Set => Some(AttributesDigest::Text),
-        StateRef::Unset => Some(AttributesDigest::Binary),
-        StateRef::Value(value) if value.as_bstr() == "input" => Some(AttributesDigest::TextInput),
-        StateRef::Value(value) if value.as_bstr() == "auto" => Some(AttributesDigest::TextAuto),
+fn lines(config: eol::Configuration, text: [&State; 2], eol: &State) -> AttributesDigest {
+    let of_text = |state: &&State| match state {
+        State::Set => Some(AttributesDigest::Text),
+        State::Unset => Some(AttributesDigest::Binary),
+        State::Value(value) if **value == *b"input" => Some(AttributesDigest::TextInput),
+        State::Value(value) if **value == *b"auto" => Some(AttributesDigest::TextAuto),
         _ => None,
     };
     let digest = text.iter().find_map(of_text);
-    let is = |name: &str| matches!(eol, StateRef::Value(value) if value.as_bstr() == name);
+    let is = |name: &str| matches!(eol, State::Value(value) if **value == *name.as_bytes());
     let digest = match digest {
         Some(AttributesDigest::Binary) => digest,
         Some(AttributesDigest::TextAuto) if is("lf") => Some(AttributesDigest::TextAutoInput),

@@ -1,28 +1,10 @@
 //! Ignore patterns by git's rules: how a line is read, what it matches, and which of several lists decides.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags};
-
-use super::rules::as_path;
-use super::wildmatch::{self, How};
-
-/// git does not read larger pattern files.
-const MAX_FILE: u64 = 100 << 20;
-
-/// One line.
-#[derive(Debug, PartialEq, Eq)]
-struct Pattern {
-    text: Vec<u8>,
-    /// How much of the text holds no wildcard.
-    literal: usize,
-    negative: bool,
-    dirs_only: bool,
-    /// There is no slash in it: it is compared with the last part of a path.
-    name_only: bool,
-}
+use super::controls::{self, ControlFile};
+use super::pattern::{Pattern, Target};
 
 /// The lines of one file, in order.
 #[derive(Debug, Default)]
@@ -47,7 +29,7 @@ impl Patterns {
         Self {
             list: bytes
                 .split(|byte| *byte == b'\n')
-                .filter_map(Pattern::parse)
+                .filter_map(of_line)
                 .collect(),
             base: base.to_vec(),
         }
@@ -57,30 +39,16 @@ impl Patterns {
     pub fn of_lines<'l>(lines: impl IntoIterator<Item = &'l str>) -> Self {
         let lines = lines.into_iter();
         Self {
-            list: lines
-                .filter_map(|line| Pattern::parse(line.as_bytes()))
-                .collect(),
+            list: lines.filter_map(|line| of_line(line.as_bytes())).collect(),
             base: Vec::new(),
         }
     }
 
     /// The last line that matches decides.
     pub fn find(&self, path: &[u8], is_dir: bool, fold: bool) -> Option<Verdict> {
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-        let inside = if self.base.is_empty() {
-            Some(path)
-        } else {
-            path.get(self.base.len() + 1..)
-        };
+        let target = Target::new(path, fold);
         let found = self.list.iter().rev().find(|pattern| {
-            if pattern.dirs_only && !is_dir {
-                return false;
-            }
-            if pattern.name_only {
-                pattern.matches_name(name, fold)
-            } else {
-                inside.is_some_and(|inside| pattern.matches_path(inside, fold))
-            }
+            (is_dir || !pattern.dirs_only) && pattern.matches(&self.base, target)
         })?;
         Some(if found.negative {
             Verdict::Negated
@@ -104,67 +72,14 @@ impl Patterns {
     }
 }
 
-fn same(a: &[u8], b: &[u8], fold: bool) -> bool {
-    if fold {
-        a.eq_ignore_ascii_case(b)
-    } else {
-        a == b
+/// The pattern of a line; none when it holds none.
+fn of_line(line: &[u8]) -> Option<Pattern> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.first() == Some(&b'#') {
+        return None;
     }
-}
-
-impl Pattern {
-    fn parse(line: &[u8]) -> Option<Self> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.first() == Some(&b'#') {
-            return None;
-        }
-        let end = line.iter().position(|byte| *byte == 0);
-        let line = without_trailing_spaces(&line[..end.unwrap_or(line.len())]);
-        let (negative, line) = match line.strip_prefix(b"!") {
-            Some(rest) => (true, rest),
-            None => (false, line),
-        };
-        let (dirs_only, text) = match line.strip_suffix(b"/") {
-            Some(rest) => (true, rest),
-            None => (false, line),
-        };
-        // A lone slash is a line that matches nothing.
-        if text.is_empty() {
-            return None;
-        }
-        let special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
-        Some(Self {
-            text: text.to_vec(),
-            literal: text.iter().position(special).unwrap_or(text.len()),
-            negative,
-            dirs_only,
-            name_only: !text.contains(&b'/'),
-        })
-    }
-
-    fn matches_name(&self, name: &[u8], fold: bool) -> bool {
-        if self.literal == self.text.len() {
-            return same(&self.text, name, fold);
-        }
-        let how = How { path: false, fold };
-        wildmatch::matches(&self.text, name, how)
-    }
-
-    /// `path` is relative to the directory of the file.
-    fn matches_path(&self, path: &[u8], fold: bool) -> bool {
-        let (text, literal) = match self.text.strip_prefix(b"/") {
-            Some(rest) => (rest, self.literal - 1),
-            None => (&*self.text, self.literal),
-        };
-        if literal > path.len() || !same(&text[..literal], &path[..literal], fold) {
-            return false;
-        }
-        let (text, path) = (&text[literal..], &path[literal..]);
-        if text.is_empty() && path.is_empty() && literal > 0 {
-            return true;
-        }
-        wildmatch::matches(text, path, How { path: true, fold })
-    }
+    let end = line.iter().position(|byte| *byte == 0);
+    Pattern::new(without_trailing_spaces(&line[..end.unwrap_or(line.len())]))
 }
 
 /// Spaces at the end do not count unless a backslash stands before them.
@@ -284,24 +199,12 @@ impl Levels {
 
     /// The ignore file of a directory. A link is not followed; what cannot be read holds no patterns, as for git.
     fn read(&self, dir: &[u8], from_index: &FromIndex<'_>) -> Option<Arc<Patterns>> {
-        let mut path = dir.to_vec();
-        super::node::push(&mut path, b".gitignore");
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let open = |dir: &Arc<PathBuf>| {
-            rustix::fs::open(dir.join(as_path(&path)), flags, Mode::empty()).ok()
-        };
-        let bytes = match self.work_dir.as_ref().and_then(open) {
-            Some(file) => {
-                let file = std::fs::File::from(file);
-                let meta = file.metadata().ok()?;
-                if !meta.is_file() || meta.len() > MAX_FILE {
-                    return None;
-                }
-                let mut bytes = Vec::new();
-                (&file).take(MAX_FILE).read_to_end(&mut bytes).ok()?;
-                bytes
-            }
-            None => from_index(&path)?,
+        let path = super::node::join(dir, b".gitignore");
+        let on_disk = self.work_dir.as_ref();
+        let bytes = match on_disk.map(|work_dir| controls::read(work_dir, &path)) {
+            Some(ControlFile::Text(bytes)) => bytes,
+            Some(ControlFile::Unusable | ControlFile::TooLarge) => return None,
+            Some(ControlFile::Closed) | None => from_index(&path)?,
         };
         Some(Arc::new(Patterns::parse(dir, &bytes)))
     }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod assemble;
+pub mod attributes;
 pub mod backend;
 pub mod bundle;
 pub mod cache;
@@ -42,6 +43,7 @@ mod pack_index;
 mod pack_keep;
 mod packed_refs;
 pub mod patch;
+mod pattern;
 mod pool;
 pub mod reachable;
 pub mod reference;

@@ -7,6 +7,7 @@ use super::Error;
 use super::backend::{Backend, Head};
 use super::libgit2::Libgit2;
 use super::settings::Settings;
+use crate::model::object_id::ObjectId;
 
 /// Why a repository is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +186,9 @@ impl Repo {
         }
         let config = repo.config().and_then(|mut config| config.snapshot());
         let config = config.map_err(|error| Error::git("read git's configuration", &error))?;
-        let settings = Settings::read(&config, options.home.clone(), options.xdg_config.clone())?;
+        let mut settings =
+            Settings::read(&config, options.home.clone(), options.xdg_config.clone())?;
+        settings.attribute_tree = attribute_tree(&repo, &config);
         let git_dir = repo.path().to_owned();
         let common_dir = repo.commondir().to_owned();
         let worktree_name = repo.is_worktree().then(|| {
@@ -278,6 +281,14 @@ fn has_shared_index(git_dir: &Path) -> bool {
                 .starts_with(b"sharedindex.")
         })
     })
+}
+
+/// The tree that `attr.tree` names. As to git, what is not there is passed over, and what is no tree is an empty one.
+fn attribute_tree(repo: &git2::Repository, config: &git2::Config) -> Option<ObjectId> {
+    let name = config.get_string("attr.tree").ok()?;
+    let object = repo.revparse_single(&name).ok()?;
+    let tree = object.peel_to_tree().map(|tree| tree.id());
+    ObjectId::from_bytes(tree.unwrap_or(object.id()).as_bytes()).ok()
 }
 
 fn same_dir(a: &Path, b: &Path) -> bool {

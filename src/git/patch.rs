@@ -195,15 +195,13 @@ impl<'a> PatchWriter<'a> {
 }
 
 /// The drivers of both sides of a pair.
-///
-/// # Errors
-/// When an attribute file cannot be read.
-pub fn drivers_of(attributes: &mut Attributes, pair: &Pair) -> Result<[Driver; 2], Error> {
-    let mut of = |place: Option<&Place>| match place {
-        Some(place) => attributes.of(&place.path, place.item.mode),
-        None => Ok(Driver::Auto),
+pub fn drivers_of(attributes: &mut Attributes, pair: &Pair) -> [Driver; 2] {
+    let mut of = |place: Option<&Place>| {
+        place.map_or(Driver::Auto, |place| {
+            attributes.of(&place.path, place.item.mode)
+        })
     };
-    Ok([of(pair.old.as_ref())?, of(pair.new.as_ref())?])
+    [of(pair.old.as_ref()), of(pair.new.as_ref())]
 }
 
 fn item(place: Option<&Place>) -> Option<&Item> {

@@ -1,22 +1,18 @@
 //! git's own rules for paths: what is ignored, what attributes say, what a sparse checkout holds.
 //!
-//! Attributes are matched by gitoxide, ignore patterns by [`Patterns`]. A [`Lane`] is one thread's view; lanes are lent from a pool, because a lane remembers the
-//! directory it is in and is quick for the next path of the same directory.
+//! A [`Lane`] is one thread's view; lanes are lent from a pool, because a lane remembers the directory it is in and is
+//! quick for the next path of the same directory.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use gix_worktree::Stack;
-use gix_worktree::glob::pattern::Case;
-use gix_worktree::index as gix_index;
 use gix_worktree::object as gix_object;
-use gix_worktree::stack::State;
-use gix_worktree::stack::state::{Attributes, attributes};
 
+use super::attributes::{self, Attributes};
 use super::backend::Backend;
-use super::convert::{Conversion, Converter};
+use super::convert::{self, Conversion, Converter};
 use super::ignore::{Levels, Patterns, Verdict};
 use super::index::Control;
 use super::open::Repo;
@@ -38,14 +34,14 @@ pub struct Capture {
 
 /// All rules of one work tree.
 pub struct Rules {
-    backend: Finder,
+    backend: std::sync::Arc<dyn Backend>,
     lanes: Mutex<Lanes>,
     include: Option<Include>,
     exclude: Option<Patterns>,
     sparse: Option<Patterns>,
     fold: bool,
-    /// Ignore files that count though they are not on disk.
-    ignore_blobs: HashMap<Vec<u8>, ObjectId>,
+    /// Ignore and attribute files that count though they are not on disk.
+    controls: HashMap<Vec<u8>, ObjectId>,
     validate: Guard,
     /// Whether attributes or settings outside the work tree could make git convert content.
     pub(super) converts_everywhere: bool,
@@ -65,7 +61,7 @@ struct Lanes {
 #[derive(Clone)]
 pub struct Lane {
     levels: Levels,
-    stack: Stack,
+    attributes: Attributes,
     /// Conversion of content.
     pub(super) converter: Converter,
 }
@@ -77,8 +73,14 @@ impl Rules {
         capture: &Capture,
         controls: Vec<Control>,
     ) -> Result<Self, Error> {
-        let source = attributes::Source::WorktreeThenIdMapping;
-        Self::from(repo, capture, controls, source)
+        let attributes = Attributes::new(repo)?;
+        Self::from(
+            repo,
+            capture,
+            controls,
+            attributes,
+            Some(repo.work_dir.clone()),
+        )
     }
 
     /// The rules of a tree; `controls` are its ignore and attribute files, as far as they are needed.
@@ -87,76 +89,40 @@ impl Rules {
         capture: &Capture,
         controls: Vec<Control>,
     ) -> Result<Self, Error> {
-        Self::from(repo, capture, controls, attributes::Source::IdMapping)
+        let attributes = Attributes::of_tree(repo)?;
+        Self::from(repo, capture, controls, attributes, None)
     }
 
     fn from(
         repo: &Repo,
         capture: &Capture,
         controls: Vec<Control>,
-        source: attributes::Source,
+        attributes: Attributes,
+        disk: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let settings = &repo.settings;
-        let case = if settings.ignore_case {
-            Case::Fold
-        } else {
-            Case::Sensitive
-        };
-        let mut buffer = Vec::new();
-        let reading = |error: std::io::Error| Error::Io {
-            op: "read ignore and attribute files of",
-            path: repo.git_dir.clone(),
-            source: error,
-        };
         // A relative name is meant from the top of the work tree; what is no file holds no patterns.
-        let in_work_tree = |file: &Option<PathBuf>| {
-            let file = file.as_ref().map(|file| repo.work_dir.join(file));
-            file.filter(|file| file.is_file())
-        };
-        let excludes_file = in_work_tree(&settings.excludes_file);
+        let excludes_file = settings.excludes_file.as_ref();
+        let excludes_file = excludes_file.map(|file| repo.work_dir.join(file));
+        let excludes_file = excludes_file.filter(|file| file.is_file());
         let excludes = repo.common_dir.join("info/exclude");
-        let disk = matches!(source, attributes::Source::WorktreeThenIdMapping);
-        let disk = disk.then(|| repo.work_dir.clone());
         let levels = levels(repo, disk, excludes_file.iter().chain([&excludes]))?;
-        let mut collection = gix_attributes::search::MetadataCollection::default();
-        let info = repo.common_dir.join("info/attributes");
-        let global_attributes = in_work_tree(&settings.attributes_file);
-        let system = Path::new("/etc/gitattributes");
-        let files = system
-            .is_file()
-            .then(|| system.to_owned())
-            .into_iter()
-            .chain(global_attributes);
-        let files: Vec<PathBuf> = files.collect();
-        let groups = gix_attributes::Search::new_globals(
-            files.iter().cloned(),
-            &mut buffer,
-            &mut collection,
-        )
-        .map_err(reading)?;
-        let converts_everywhere =
-            settings.converts_by_default() || info.is_file() || !files.is_empty();
+        let outside = attributes::outside_files(repo);
+        let converts_everywhere = settings.converts_by_default()
+            || settings.attribute_tree.is_some()
+            || outside.iter().any(Option::is_some);
         let convert_print = fingerprint(
-            files.iter().chain([&info]),
+            outside.iter().flatten(),
             &format!(
-                "{:?}{:?}{}{}",
-                settings.eol, settings.filters, settings.file_mode, settings.symlinks
+                "{:?}{:?}{}{}{:?}{:?}",
+                settings.eol,
+                settings.filters,
+                settings.file_mode,
+                settings.symlinks,
+                settings.attribute_tree,
+                outside.each_ref().map(Option::is_some)
             ),
         )?;
-        let attributes = Attributes::new(groups, Some(info), source, collection);
-        let state = State::AttributesStack(attributes);
-        let ignore_blobs = controls
-            .iter()
-            .filter(|control| control.path.ends_with(b".gitignore"))
-            .map(|control| (control.path.clone(), control.id))
-            .collect();
-        let controls = controls.into_iter().filter_map(|control| {
-            Some((
-                control.path.into(),
-                gix_hash::ObjectId::try_from(control.id.as_bytes()).ok()?,
-            ))
-        });
-        let stack = Stack::new(&repo.work_dir, state, case, Vec::new(), controls.collect());
         let sparse_file = repo.git_dir.join("info/sparse-checkout");
         let sparse = if settings.sparse_checkout {
             patterns_of(&sparse_file)?
@@ -166,16 +132,20 @@ impl Rules {
         let ignore_print = fingerprint(
             excludes_file.iter().chain([&excludes, &sparse_file]),
             &format!(
-                "{:?}{:?}{case:?}{}{}",
-                capture.include, capture.exclude, settings.sparse_checkout, capture.max_file_bytes
+                "{:?}{:?}{}{}{}",
+                capture.include,
+                capture.exclude,
+                settings.ignore_case,
+                settings.sparse_checkout,
+                capture.max_file_bytes
             ),
         )?;
         Ok(Self {
-            backend: Finder(repo.backend.clone()),
+            backend: repo.backend.clone(),
             lanes: Mutex::new(Lanes {
                 fresh: Lane {
                     levels,
-                    stack,
+                    attributes,
                     converter: Converter::new(repo),
                 },
                 idle: Vec::new(),
@@ -184,7 +154,10 @@ impl Rules {
             exclude: overrides(&capture.exclude),
             sparse,
             fold: settings.ignore_case,
-            ignore_blobs,
+            controls: controls
+                .into_iter()
+                .map(|control| (control.path, control.id))
+                .collect(),
             validate: name_guard(settings),
             converts_everywhere,
             ignore_print,
@@ -206,11 +179,15 @@ impl Rules {
 
     /// Whether git ignores the path, or the configuration says to take it all the same.
     pub(super) fn is_ignored(&self, lane: &mut Lane, path: &[u8], is_dir: bool) -> bool {
-        let from_index = |file: &[u8]| {
-            let object = self.backend.0.read(self.ignore_blobs.get(file)?).ok()??;
-            Some(object.bytes)
-        };
-        lane.levels.is_ignored(path, is_dir, &from_index) && !self.is_included(path, is_dir)
+        let levels = &mut lane.levels;
+        levels.is_ignored(path, is_dir, &|file| self.control(file))
+            && !self.is_included(path, is_dir)
+    }
+
+    /// The content of an ignore or attribute file that is not on disk.
+    fn control(&self, file: &[u8]) -> Option<Vec<u8>> {
+        let object = self.backend.read(self.controls.get(file)?).ok()??;
+        Some(object.bytes)
     }
 
     /// Whether an ignored path is captured by configuration: it, or a directory above it, matches an include pattern.
@@ -242,11 +219,14 @@ impl Rules {
     }
 
     /// Which conversions git applies to the content of a path.
-    pub(super) fn conversion(&self, lane: &mut Lane, path: &[u8]) -> Result<Conversion, Error> {
+    pub(super) fn conversion(&self, lane: &mut Lane, path: &[u8]) -> Conversion {
         let Lane {
-            stack, converter, ..
+            attributes,
+            converter,
+            ..
         } = lane;
-        converter.conversion(&mut |outcome| self.attributes(stack, path, outcome))
+        let states = attributes.of(path, convert::NAMES, &|file| self.control(file));
+        converter.conversion(states)
     }
 
     /// What git would store for a file's bytes.
@@ -259,33 +239,10 @@ impl Rules {
         index_blob: Option<ObjectId>,
     ) -> Result<Vec<u8>, Error> {
         let read_index = &mut |buffer: &mut Vec<u8>| {
-            let found = index_blob.and_then(|id| self.backend.0.read(&id).ok().flatten());
+            let found = index_blob.and_then(|id| self.backend.read(&id).ok().flatten());
             found.map(|object| *buffer = object.bytes)
         };
         lane.converter.clean(conversion, path, bytes, read_index)
-    }
-
-    /// Looks the attributes up; false when an attribute file may not be read.
-    fn attributes(
-        &self,
-        stack: &mut Stack,
-        path: &[u8],
-        outcome: &mut gix_attributes::search::Outcome,
-    ) -> Result<bool, Error> {
-        let mode = Some(gix_index::entry::Mode::FILE);
-        match stack.at_entry(bstr(path), mode, &self.backend) {
-            Ok(platform) => {
-                platform.matching_attributes(outcome);
-                Ok(true)
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                // The stack is half way into the directory: begin with another one.
-                let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-                *stack = lanes.fresh.stack.clone();
-                Ok(false)
-            }
-            Err(error) => Err(error).at("read attribute files for", as_path(path)),
-        }
     }
 }
 
@@ -342,32 +299,6 @@ pub(super) fn bstr(bytes: &[u8]) -> &gix_object::bstr::BStr {
 pub(super) fn as_path(bytes: &[u8]) -> &Path {
     use std::os::unix::ffi::OsStrExt as _;
     Path::new(std::ffi::OsStr::from_bytes(bytes))
-}
-
-/// Gives gitoxide objects from the backend, for ignore files that a sparse checkout keeps off the disk.
-pub(super) struct Finder(pub(super) std::sync::Arc<dyn Backend>);
-
-impl gix_object::Find for Finder {
-    fn try_find<'a>(
-        &self,
-        id: &gix_hash::oid,
-        buffer: &'a mut Vec<u8>,
-    ) -> Result<Option<gix_object::Data<'a>>, gix_error::Error> {
-        let Ok(wanted) = ObjectId::from_bytes(id.as_bytes()) else {
-            return Ok(None);
-        };
-        let Ok(Some(object)) = self.0.read(&wanted) else {
-            return Ok(None);
-        };
-        *buffer = object.bytes;
-        let kind = match object.kind {
-            super::hash::Kind::Commit => gix_object::Kind::Commit,
-            super::hash::Kind::Tree => gix_object::Kind::Tree,
-            super::hash::Kind::Blob => gix_object::Kind::Blob,
-            super::hash::Kind::Tag => gix_object::Kind::Tag,
-        };
-        Ok(Some(gix_object::Data::new(buffer, kind, id.kind())))
-    }
 }
 
 /// Against which look-alikes of `.git` names are checked.

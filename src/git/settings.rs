@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use gix_filter::eol;
 
 use super::Error;
+use crate::model::object_id::ObjectId;
 
 /// One `filter.<name>` section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Settings {
     pub excludes_file: Option<PathBuf>,
     /// `core.attributesFile` or its default place.
     pub attributes_file: Option<PathBuf>,
+    /// The tree that `attr.tree` names, whose attribute files count in place of the work tree's.
+    pub attribute_tree: Option<ObjectId>,
     /// `core.sparseCheckout`.
     pub sparse_checkout: bool,
     /// `core.protectHFS`, off but on macOS.
@@ -95,6 +98,7 @@ impl Settings {
             eol: eol::Configuration { auto_crlf, eol },
             excludes_file: file("core.excludesfile", "ignore"),
             attributes_file: file("core.attributesfile", "attributes"),
+            attribute_tree: None,
             sparse_checkout: flag("core.sparsecheckout", false)?,
             protect_hfs: flag("core.protecthfs", cfg!(target_os = "macos"))?,
             protect_ntfs: flag("core.protectntfs", true)?,

@@ -7,6 +7,7 @@ mod attributes;
 mod cache;
 mod capture;
 mod cases;
+mod check_attr;
 mod conflicts;
 mod filters;
 mod ignore;

@@ -252,7 +252,7 @@ impl<'a> Comparison<'a> {
             attributes,
         } = self;
         let read = |pair: &Pair, attributes: &mut Attributes| -> Read {
-            let drivers = drivers_of(attributes, pair)?;
+            let drivers = drivers_of(attributes, pair);
             Ok((Contents::read(source, pair)?, drivers))
         };
         let mut measured = Vec::with_capacity(pairs.len());
@@ -283,7 +283,7 @@ impl<'a> Comparison<'a> {
         let writer = PatchWriter::new(&self.source)?;
         let mut drivers = Vec::with_capacity(self.pairs.len());
         for pair in &self.pairs {
-            drivers.push(drivers_of(&mut self.attributes, pair)?);
+            drivers.push(drivers_of(&mut self.attributes, pair));
         }
         let pieces: Result<Vec<Vec<u8>>, git::Error> = self
             .pairs

@@ -1,22 +1,13 @@
 //! Files of a checkpoint as they were on disk: the bytes kept aside where git would not give them back, else what git
 //! would check out by the attributes that the checkpoint itself holds.
 
-use std::path::Path;
-
-use gix_attributes::search::MetadataCollection;
-use gix_worktree::Stack;
-use gix_worktree::glob::pattern::Case;
-use gix_worktree::index::entry::Mode as EntryMode;
-use gix_worktree::stack::State;
-use gix_worktree::stack::state::{Attributes as Files, attributes::Source};
-
 use super::Item;
-use crate::git::convert::{Conversion, Converter};
+use crate::git::Error;
+use crate::git::attributes::Attributes;
+use crate::git::convert::{self, Conversion, Converter};
 use crate::git::hash::Kind;
 use crate::git::open::Repo;
-use crate::git::rules::{Finder, as_path, bstr};
 use crate::git::tree::{Mode, decode};
-use crate::git::{Error, IoContext as _};
 use crate::model::object_id::ObjectId;
 
 /// The trees of a checkpoint.
@@ -104,7 +95,7 @@ impl<'r> Checkout<'r> {
             return Ok(blob);
         }
         let mut converter = Converter::new(self.repo);
-        let conversion = self.conversion(&mut converter, &listed.path)?;
+        let conversion = self.conversion(&converter, &listed.path)?;
         if conversion == Conversion::NONE {
             return Ok(blob);
         }
@@ -183,51 +174,20 @@ impl<'r> Checkout<'r> {
     }
 
     /// Which conversions git applied to a path, by the attribute files of the checkpoint.
-    fn conversion(&self, converter: &mut Converter, path: &[u8]) -> Result<Conversion, Error> {
-        let settings = &self.repo.settings;
-        let case = if settings.ignore_case {
-            Case::Fold
-        } else {
-            Case::Sensitive
-        };
-        let own = settings.attributes_file.as_ref();
-        let own = own.map(|file| self.repo.work_dir.join(file));
-        let system = Path::new("/etc/gitattributes").to_owned();
-        let files = std::iter::once(system).chain(own);
-        let mut collection = MetadataCollection::default();
-        let globals = gix_attributes::Search::new_globals(
-            files.filter(|file| file.is_file()),
-            &mut Vec::new(),
-            &mut collection,
-        )
-        .at("read attribute files of", &self.repo.git_dir)?;
-        let info = self.repo.common_dir.join("info/attributes");
-        let state = State::AttributesStack(Files::new(
-            globals,
-            Some(info),
-            Source::IdMapping,
-            collection,
-        ));
-        let mut held = Vec::new();
+    fn conversion(&self, converter: &Converter, path: &[u8]) -> Result<Conversion, Error> {
+        let mut held = std::collections::HashMap::new();
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let starts = std::iter::once(0).chain(slashes.map(|(at, _)| at + 1));
         for start in starts {
             let file = [&path[..start], b".gitattributes"].concat();
             if let Some(item) = self.find_below(self.tree, &file)?
                 && item.mode.is_regular()
-                && let Ok(id) = gix_hash::ObjectId::try_from(item.id.as_bytes())
             {
-                held.push((file.into(), id));
+                held.insert(file, self.blob(&item.id)?);
             }
         }
-        let mut stack = Stack::new(&self.repo.work_dir, state, case, Vec::new(), held);
-        let finder = Finder(self.repo.backend.clone());
-        converter.conversion(&mut |outcome| {
-            let platform = stack
-                .at_entry(bstr(path), Some(EntryMode::FILE), &finder)
-                .at("read attribute files for", as_path(path))?;
-            platform.matching_attributes(outcome);
-            Ok(true)
-        })
+        let mut attributes = Attributes::of_tree(self.repo)?;
+        let states = attributes.of(path, convert::NAMES, &|file| held.get(file).cloned());
+        Ok(converter.conversion(states))
     }
 }

@@ -124,7 +124,7 @@ impl Filters {
             return Ok(blob.bytes);
         }
         self.rules.with_lane(|lane| {
-            let conversion = self.rules.conversion(lane, path)?;
+            let conversion = self.rules.conversion(lane, path);
             // Whatever is converted without a program was kept as it was on disk.
             if !conversion.has_program() {
                 return Ok(blob.bytes);
@@ -146,7 +146,7 @@ impl Filters {
             return Ok(false);
         }
         self.rules.with_lane(|lane| {
-            let conversion = self.rules.conversion(lane, path)?;
+            let conversion = self.rules.conversion(lane, path);
             Ok(conversion.has_program())
         })
     }

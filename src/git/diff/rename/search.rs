@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let content = self.source.content(path, &item)?;
-        let is_text = !self.attributes.of(path, item.mode)?.is_binary(&content);
+        let is_text = !self.attributes.of(path, item.mode).is_binary(&content);
         self.pieces.insert(key, Pieces::of(&content, is_text));
         Ok(())
     }
