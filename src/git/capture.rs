@@ -81,6 +81,15 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether git takes a path that is there as the index has it, whatever the disk says. In a sparse checkout it
+    /// forgets of a path inside that it was left out, unless it is told to expect such paths.
+    pub(super) fn is_fixed(&self, facts: &IndexFacts, outside: bool) -> bool {
+        let forgets = self.settings.sparse_checkout && !self.settings.expect_outside;
+        // What stands in the place of a directory that the index names as a whole takes that place.
+        let flagged = facts.has(ASSUME_UNCHANGED) || (facts.has(SKIP_WORKTREE) && !forgets);
+        outside || (flagged && facts.entry.mode != Mode::Tree)
+    }
+
     /// Whether a file is exactly what the last scan took it for.
     pub(super) fn is_unmoved(
         &self,
@@ -164,12 +173,7 @@ impl Walk<'_> {
         let staged = facts.and_then(|facts| facts.staged());
         let known_mode = facts.map(|facts| facts.entry.mode);
         let outside = !self.rules.in_sparse_checkout(path);
-        // git takes these as the index has them, whatever the disk says.
-        let by_hand = facts.is_some_and(|facts| {
-            facts.has(ASSUME_UNCHANGED)
-                || (facts.has(SKIP_WORKTREE) && (outside || !self.settings.sparse_checkout))
-        });
-        let fixed = staged.filter(|_| by_hand || outside);
+        let fixed = staged.filter(|_| facts.is_some_and(|facts| self.is_fixed(&facts, outside)));
         let is_link = stamp.file_type() == FileType::Symlink;
         let file = File {
             trusted: stamp.is_older_than(self.clock),
@@ -177,7 +181,7 @@ impl Walk<'_> {
         };
         let conversion = if above.attributes && !is_link {
             self.rules
-                .with_lane(|lane| self.rules.conversion(lane, path))?
+                .with_lane(|lane| self.rules.conversion(lane, path))
         } else {
             Conversion::NONE
         };

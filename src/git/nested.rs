@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
-use super::node::{ASSUME_UNCHANGED, Disk, Entry, File, SKIP_WORKTREE};
+use super::node::{Disk, Entry, File};
 use super::rules::as_path;
 use super::skip::SkipReason;
 use super::stamp::Stamp;
@@ -159,8 +159,9 @@ impl Walk<'_> {
             index: facts,
             disk: Disk::AsTree,
         };
+        let outside = !self.rules.in_sparse_checkout(path);
         let kept = facts
-            .filter(|facts| facts.has(SKIP_WORKTREE | ASSUME_UNCHANGED))
+            .filter(|facts| self.is_fixed(facts, outside))
             .filter(|facts| facts.entry.mode == Mode::Gitlink)
             .map(|facts| facts.entry);
         match (inspect(&self.work_dir.join(as_path(path))), facts) {

@@ -132,11 +132,12 @@ impl Rules {
         let ignore_print = fingerprint(
             excludes_file.iter().chain([&excludes, &sparse_file]),
             &format!(
-                "{:?}{:?}{}{}{}",
+                "{:?}{:?}{}{}{}{}",
                 capture.include,
                 capture.exclude,
                 settings.ignore_case,
                 settings.sparse_checkout,
+                settings.expect_outside,
                 capture.max_file_bytes
             ),
         )?;

@@ -45,6 +45,8 @@ pub struct Settings {
     pub attribute_tree: Option<ObjectId>,
     /// `core.sparseCheckout`.
     pub sparse_checkout: bool,
+    /// `sparse.expectFilesOutsideOfPatterns`: a file that is there though its entry is left out stays left out.
+    pub expect_outside: bool,
     /// `core.protectHFS`, off but on macOS.
     pub protect_hfs: bool,
     /// `core.protectNTFS`, on everywhere.
@@ -100,6 +102,7 @@ impl Settings {
             attributes_file: file("core.attributesfile", "attributes"),
             attribute_tree: None,
             sparse_checkout: flag("core.sparsecheckout", false)?,
+            expect_outside: flag("sparse.expectfilesoutsideofpatterns", false)?,
             protect_hfs: flag("core.protecthfs", cfg!(target_os = "macos"))?,
             protect_ntfs: flag("core.protectntfs", true)?,
             shared_bits: shared_bits(config.get_string("core.sharedrepository").ok().as_deref()),

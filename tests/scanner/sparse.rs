@@ -127,6 +127,63 @@ fn flags_by_hand_in_a_sparse_checkout() {
 }
 
 #[test]
+fn files_that_are_expected_outside() {
+    let repo = wide();
+    repo.git(["sparse-checkout", "set", "--cone", "in"]);
+    repo.git(["update-index", "--skip-worktree", "in/a", "in/b.txt"]);
+    repo.write("in/a", "changed").remove("in/b.txt");
+    repo.write("out/a", "present and changed")
+        .write("out/new", "untracked");
+    for expected in ["false", "true", "false", "true"] {
+        repo.config("sparse.expectFilesOutsideOfPatterns", expected);
+        let report = repo.check();
+        repo.check_thrice();
+        let tree = report.record.git.tree.unwrap().to_string();
+        let kept = if expected == "true" { "in/" } else { "changed" };
+        assert_eq!(repo.git(["show", &format!("{tree}:in/a")]), kept);
+    }
+    repo.write("in/a", "changed again")
+        .write("in/b.txt", "back");
+    repo.check_thrice();
+    repo.git(["sparse-checkout", "reapply"]);
+    repo.check_thrice();
+}
+
+#[test]
+fn expected_files_and_a_sparse_index() {
+    let repo = wide();
+    repo.config("sparse.expectFilesOutsideOfPatterns", "true");
+    repo.git(["sparse-checkout", "set", "--cone", "--sparse-index", "in"]);
+    go_on(&repo);
+}
+
+#[test]
+fn repositories_inside_and_outside() {
+    let repo = wide();
+    for path in ["in/sub", "out/sub"] {
+        let dir = repo.path(path);
+        std::fs::create_dir_all(&dir).unwrap();
+        repo.git_in(&dir, ["init", "-q", "-b", "main"]);
+        repo.git_in(&dir, ["commit", "-q", "--allow-empty", "-m", "one"]);
+    }
+    repo.commit_all();
+    repo.git(["sparse-checkout", "set", "--cone", "in"]);
+    for path in ["in/sub", "out/sub"] {
+        repo.git_in(
+            &repo.path(path),
+            ["commit", "-q", "--allow-empty", "-m", "two"],
+        );
+    }
+    repo.check_tree();
+    repo.git(["update-index", "--skip-worktree", "in/sub"]);
+    for expected in ["false", "true"] {
+        repo.config("sparse.expectFilesOutsideOfPatterns", expected);
+        repo.check_tree();
+        repo.check_tree();
+    }
+}
+
+#[test]
 fn ignore_and_attribute_files_outside() {
     let repo = wide();
     repo.write("out/.gitignore", "*.o\n")
