@@ -191,7 +191,14 @@ impl Walk<'_> {
         let is_whole = held.is_some_and(|(_, size)| size == stamp.size);
         let link_is_link = !is_link || self.settings.symlinks;
         let may_differ = converts || above.reconvert || !is_whole || !link_is_link;
-        if !may_differ && self.is_clean(&stamp, in_index) {
+        // A conversion that keeps the length may have been taken away: git reads what its index does not settle. Entries
+        // that were made since the last scan, whose conversions still hold, need no second look.
+        let is_clean = if self.conversions_are_known {
+            self.is_clean(&stamp, in_index)
+        } else {
+            self.is_clean_to_git(&stamp, in_index)
+        };
+        if !may_differ && is_clean {
             return Ok(Some(File {
                 tree: staged,
                 ..file

@@ -144,6 +144,7 @@ impl Scan {
             index: &read_index,
             facts_are_current,
             old_objects_are_held: anchored,
+            conversions_are_known: had_cache && !above.reconvert,
             clock,
             progress: options.progress,
             moved: AtomicBool::new(false),

@@ -44,6 +44,8 @@ pub(super) struct Walk<'a> {
     pub facts_are_current: bool,
     /// A ref holds the objects that the old nodes name.
     pub old_objects_are_held: bool,
+    /// The last scan went by the same settings for conversions.
+    pub conversions_are_known: bool,
     /// The file system's time when the scan began.
     pub clock: i64,
     pub progress: &'a Progress,

@@ -42,6 +42,53 @@ fn clean_and_smudge() {
     go_on(&filtered("", ""));
 }
 
+/// What the tree of a new checkpoint, which is git's, holds for `a.f`.
+fn recorded(repo: &TestRepo) -> String {
+    let report = repo.check_tree();
+    let tree = report.record.git.tree.unwrap().to_string();
+    repo.git(["show", &format!("{tree}:a.f")])
+}
+
+/// A filter that keeps the length, taken away before the first scan: stat data alone cannot show it.
+fn without_its_filter(age: u64) -> TestRepo {
+    let repo = filtered("tr a-z A-Z", "tr A-Z a-z");
+    repo.age(age).commit_all();
+    repo.git(["config", "--remove-section", "filter.x"]);
+    repo
+}
+
+#[test]
+fn a_filter_that_is_gone_shows_where_git_reads_the_file() {
+    // In the second in which the index was written git trusts no time, and reads.
+    for _ in 0..20 {
+        let repo = without_its_filter(0);
+        let index = repo.path(".git/index").metadata().unwrap();
+        let file = repo.path("a.f").metadata().unwrap();
+        let second = |meta: &std::fs::Metadata| std::os::unix::fs::MetadataExt::mtime(meta);
+        if second(&index) == second(&file) {
+            assert_eq!(recorded(&repo), "hello");
+            repo.check_thrice();
+            return;
+        }
+    }
+    panic!("the clock's second ended in each of twenty attempts");
+}
+
+#[test]
+fn a_filter_that_is_gone_is_not_seen_by_git_either_when_the_index_is_younger() {
+    let repo = without_its_filter(120);
+    assert_eq!(
+        recorded(&repo),
+        "HELLO",
+        "neither git nor go-team reads the file"
+    );
+    repo.check_tree();
+    // Once anything makes git look, both see it.
+    repo.age(60);
+    assert_eq!(recorded(&repo), "hello");
+    repo.check_thrice();
+}
+
 #[test]
 fn the_path_is_handed_over() {
     let repo = filtered("echo %f; cat", "sed 1d");
