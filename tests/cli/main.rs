@@ -16,6 +16,7 @@ mod diff;
 mod list;
 mod mistakes;
 mod observe;
+mod progress;
 mod refusals;
 mod run;
 mod run_terminal;
