@@ -89,6 +89,30 @@ fn odd_names() {
     repo.check();
 }
 
+/// `core.ignoreCase` where the file system does tell names apart, as in a repository that came from another system: git
+/// then passes over a file whose twin it tracks, even one whose twin is deleted. A checkpoint keeps all of them.
+#[test]
+fn twins_in_case_are_all_kept() {
+    let repo = TestRepo::new();
+    repo.write("a", "1").write("d/x", "1").commit_all();
+    repo.config("core.ignoreCase", "true");
+    repo.write("A", "2").write("D/x", "3").write("D/y", "4");
+    if std::fs::read(repo.path("a")).unwrap() == b"2" {
+        return;
+    }
+    for _ in 0..2 {
+        let report = checkpoint(&repo.workspace());
+        let tree = report.record.git.tree.unwrap().to_string();
+        let names = repo.git(["ls-tree", "-r", "--name-only", &tree]);
+        assert_eq!(names, "A\nD/x\nD/y\na\nd/x");
+    }
+    repo.remove("a").remove("d");
+    let report = checkpoint(&repo.workspace());
+    let tree = report.record.git.tree.unwrap().to_string();
+    let names = repo.git(["ls-tree", "-r", "--name-only", &tree]);
+    assert_eq!(names, "A\nD/x\nD/y");
+}
+
 #[test]
 fn directories_sort_with_a_slash() {
     let repo = TestRepo::new();

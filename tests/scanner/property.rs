@@ -17,6 +17,11 @@ pub fn cases(default: u32) -> u32 {
         .unwrap_or(default)
 }
 
+/// Whether what takes long is run too.
+pub fn is_long_run() -> bool {
+    std::env::var_os("GO_TEAM_SCAN_CASES").is_some()
+}
+
 /// Lets the tick pass in which files were written.
 pub fn settle() {
     super::repo::let_time_pass();
