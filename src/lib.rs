@@ -83,6 +83,7 @@
 //! <git common dir>/go-team/                          or where `[storage] path` says
 //!   lock, packs, import.json                         who writes; which packs are ours to merge; an import under way
 //!   observe-history                                  what an observer typed at the prompt
+//!   life.json                                        only while a session gets another status or is removed
 //!   worktrees/<key>/current, stat-cache              the session of a work tree; what the scanner remembers
 //!   sessions/<session>/manifest.json                 the list of checkpoints
 //!   sessions/<session>/<checkpoint>.json             one record each, sealed and linked by checksums
@@ -91,7 +92,9 @@
 //!   sessions/<session>/rollback.json                 only while a rollback is under way
 //!   sessions/<session>/errors.jsonl                  operations that failed
 //!   sessions/<session>/exports/                      archives: a tar.gz of all of this and a git bundle of the refs
+//!   sessions/<session>/size.json                     how much it takes, where there is a limit; only a memory
 //!   sessions/<session>/damaged/                      damaged files that were replaced by rebuilt ones
+//!   failed/<session>/                                the same, of a session that failed
 //! ```
 //!
 //! Paths are built in [`store::layout`], trees in [`git::snapshot`] and [`git::sidecar`], files of JSON in [`model`].

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::input::Source;
 use super::{Exit, Failure};
 use crate::engine::create::{CreateOptions, Files, create};
+use crate::engine::trigger::SwitchedOff;
 use crate::model::state::parse_assignment;
 use crate::model::{State, Trigger};
 use crate::render::CreateView;
@@ -70,6 +71,9 @@ pub(super) struct ContentArgs {
 impl CreateArgs {
     pub(super) fn run(self, context: &Context) -> Result<(), Failure> {
         let workspace = context.open()?;
+        if !workspace.wants(self.trigger) {
+            return context.answer(&SwitchedOff::new(self.trigger));
+        }
         let timings = self.timings;
         let options = self.options(context)?;
         let result = context.watch(|progress| create(&workspace, &options, progress));

@@ -153,9 +153,11 @@ impl From<Error> for Failure {
                 .hint("go-team start TOPIC")
                 .hint("go-team cp-create begins one by itself"),
             Error::Rollback(error) => super::rollback_error::of_rollback(error, message),
-            Error::SessionEnded { .. } => {
-                fail("session-ended", Exit::Failure).hint("go-team start TOPIC begins another one")
-            }
+            Error::SessionEnded { session, .. } => fail("session-ended", Exit::Failure)
+                .hint(format!("go-team resume {session} brings it back"))
+                .hint("go-team start TOPIC begins another one"),
+            Error::SwitchedOff { trigger } => fail("switched-off", Exit::Failure)
+                .hint(format!("triggers.{trigger} = true in the configuration switches them on")),
             Error::OtherWorktree { .. } => fail("other-work-tree", Exit::Failure)
                 .hint("run the command in that work tree (git worktree list), or go-team start TOPIC in this one"),
             Error::NoSuchValue { known, .. } => {

@@ -8,6 +8,7 @@
     reason = "comments on arguments are the help that users read, where a backtick is noise"
 )]
 
+mod cleanup;
 mod complete;
 mod completions;
 mod config;
@@ -17,6 +18,7 @@ mod create;
 mod delete;
 mod diff;
 mod doctor;
+mod ending;
 mod error;
 mod export;
 mod global;
@@ -29,6 +31,7 @@ mod observe;
 mod output;
 mod pager;
 mod progress;
+mod prune;
 mod rebuild;
 mod rollback;
 mod rollback_error;
@@ -68,6 +71,10 @@ enum Command {
     Start(start::StartArgs),
     Sessions(sessions::SessionsArgs),
     SessionInfo(session_info::SessionInfoArgs),
+    Complete(ending::CompleteArgs),
+    Fail(ending::FailArgs),
+    Abandon(ending::AbandonArgs),
+    Cleanup(cleanup::CleanupArgs),
     #[command(name = "cp-create", visible_alias = "checkpoint")]
     Create(create::CreateArgs),
     #[command(name = "cp-list", visible_alias = "checkpoints")]
@@ -86,6 +93,8 @@ enum Command {
     Rebuild(rebuild::RebuildArgs),
     #[command(name = "cp-delete")]
     Delete(delete::DeleteArgs),
+    #[command(name = "cp-prune")]
+    Prune(prune::PruneArgs),
     #[command(name = "cp-export")]
     Export(export::ExportArgs),
     #[command(name = "cp-import")]
@@ -108,6 +117,10 @@ impl Command {
             Self::Start(_) => "start",
             Self::Sessions(_) => "sessions",
             Self::SessionInfo(_) => "session-info",
+            Self::Complete(_) => "complete",
+            Self::Fail(_) => "fail",
+            Self::Abandon(_) => "abandon",
+            Self::Cleanup(_) => "cleanup",
             Self::Create(_) => "cp-create",
             Self::List(_) => "cp-list",
             Self::Show(_) => "cp-show",
@@ -121,6 +134,7 @@ impl Command {
             Self::Validate(_) => "cp-validate",
             Self::Rebuild(_) => "cp-rebuild",
             Self::Delete(_) => "cp-delete",
+            Self::Prune(_) => "cp-prune",
             Self::Doctor(_) => "doctor",
             Self::State(args) => args.name(),
             Self::Run(_) => "run",
@@ -137,6 +151,10 @@ impl Command {
             Self::Start(args) => args.run(context),
             Self::Sessions(args) => args.run(context),
             Self::SessionInfo(args) => args.run(context),
+            Self::Complete(args) => args.run(context),
+            Self::Fail(args) => args.run(context),
+            Self::Abandon(args) => args.run(context),
+            Self::Cleanup(args) => args.run(context),
             Self::Create(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Show(args) => args.run(context),
@@ -150,6 +168,7 @@ impl Command {
             Self::Validate(args) => args.run(context),
             Self::Rebuild(args) => args.run(context),
             Self::Delete(args) => args.run(context),
+            Self::Prune(args) => args.run(context),
             Self::Doctor(doctor::DoctorArgs {}) => doctor::DoctorArgs::run(context),
             Self::State(args) => args.run(context),
             Self::Run(args) => args.run(context),

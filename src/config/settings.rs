@@ -180,6 +180,8 @@ settings! {
         completed_days: u64 = 7;
         /// How many days a failed session is kept.
         failed_days: u64 = 30;
+        /// How many days an abandoned session is kept.
+        abandoned_days: u64 = 30;
     }
 
     /// The workflow's state.

@@ -86,13 +86,18 @@ pub struct CreateReport {
 /// Makes a checkpoint.
 ///
 /// # Errors
-/// When it could not be made; nothing of it is left then, or the next command removes it.
+/// When checkpoints of its kind are switched off ([`Workspace::wants`]), or it could not be made; nothing of it is left
+/// then, or the next command removes it.
 pub fn create(
     workspace: &Workspace,
     options: &CreateOptions,
     progress: &Progress,
 ) -> Result<CreateReport, Error> {
     let timings = Timings::start();
+    if !workspace.wants(options.trigger) {
+        let trigger = options.trigger;
+        return Err(Error::SwitchedOff { trigger });
+    }
     let _lock = workspace.lock("cp-create")?;
     let Opened {
         session,
@@ -119,6 +124,7 @@ pub fn create(
         retention: Retention::Apply,
     };
     let mut report = making.make(manifest, progress, timings)?;
+    workspace.keep_within_size(&mut report);
     report.session_started = session_started;
     report.recovered = recovered;
     Ok(report)

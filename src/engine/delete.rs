@@ -11,7 +11,7 @@ use super::{Error, Workspace};
 use crate::git::snapshot::reference_of;
 use crate::model::journal::DeleteJournal;
 use crate::model::selector::Numbers;
-use crate::model::{CheckpointId, Journal, Manifest, Selector, SessionId};
+use crate::model::{CheckpointId, Entry, Journal, Manifest, Selector, SessionId};
 use crate::plan::delete::{DeletePlan, plan};
 use crate::store;
 
@@ -80,33 +80,50 @@ pub fn delete(workspace: &Workspace, planned: &DeleteReport) -> Result<DeleteRep
     let plan = allowed(&manifest, &wanted)?;
     let mut report = report(&manifest, &plan, false);
     report.recovered = recovered;
-    let ids: Vec<CheckpointId> = plan.goes.iter().map(|entry| entry.id.clone()).collect();
-    if ids.is_empty() {
-        return Ok(report);
-    }
-    workspace
-        .store
-        .write_journal(&Journal::Delete(DeleteJournal {
-            session: session.clone(),
-            checkpoints: ids.clone(),
-            started_at: workspace.clock.now(),
-        }))?;
-    let mut changed = manifest;
-    changed.prune(&ids.iter().cloned().collect());
-    relink(workspace, &mut changed, &plan);
-    changed.updated_at = changed.updated_at.max(workspace.clock.now());
-    if let Err(error) = workspace.replace_manifest(&changed) {
-        // Whatever this cannot clean up, the journal lets the next command clean up.
-        let _ = workspace.recover(session);
-        return Err(error);
-    }
-    finish(workspace, session, &changed, &plan, &mut report.warnings);
+    workspace.take_from_list(&manifest, &plan.goes, &mut report.warnings)?;
     Ok(report)
 }
 
+impl Workspace {
+    /// Deletes checkpoints that nobody needs; gives the manifest without them. The caller holds the lock, and has
+    /// recovered the session.
+    ///
+    /// # Errors
+    /// When the manifest cannot be written; nothing has been deleted then. What cannot be removed afterwards is a
+    /// warning, and left to the next command.
+    pub(super) fn take_from_list(
+        &self,
+        manifest: &Manifest,
+        goes: &[Entry],
+        warnings: &mut Vec<String>,
+    ) -> Result<Manifest, Error> {
+        let session = &manifest.session_id;
+        let mut changed = manifest.clone();
+        if goes.is_empty() {
+            return Ok(changed);
+        }
+        let ids: Vec<CheckpointId> = goes.iter().map(|entry| entry.id.clone()).collect();
+        self.store.write_journal(&Journal::Delete(DeleteJournal {
+            session: session.clone(),
+            checkpoints: ids.clone(),
+            started_at: self.clock.now(),
+        }))?;
+        changed.prune(&ids.into_iter().collect());
+        relink(self, &mut changed, goes);
+        changed.updated_at = changed.updated_at.max(self.clock.now());
+        if let Err(error) = self.replace_manifest(&changed) {
+            // Whatever this cannot clean up, the journal lets the next command clean up.
+            let _ = self.recover(session);
+            return Err(error);
+        }
+        finish(self, session, &changed, goes, warnings);
+        Ok(changed)
+    }
+}
+
 /// Lets the records after those that go speak for them: a checksum that was forged does not stay.
-fn relink(workspace: &Workspace, manifest: &mut Manifest, plan: &DeletePlan) {
-    for gone in &plan.goes {
+fn relink(workspace: &Workspace, manifest: &mut Manifest, goes: &[Entry]) {
+    for gone in goes {
         let mut after = manifest.checkpoints().iter();
         let Some(next) = after.find(|entry| entry.seq > gone.seq) else {
             continue;
@@ -123,11 +140,12 @@ fn finish(
     workspace: &Workspace,
     session: &SessionId,
     manifest: &Manifest,
-    plan: &DeletePlan,
+    goes: &[Entry],
     warnings: &mut Vec<String>,
 ) {
+    let before = warnings.len();
     let backend = &workspace.repo.backend;
-    for entry in &plan.goes {
+    for entry in goes {
         // A ref that cannot be read is made readable first: what points nowhere cannot be taken away otherwise.
         let name = reference_of(session, &entry.id);
         if let (Err(_), Some(commit)) = (backend.reference(&name), entry.commit_hash) {
@@ -150,7 +168,7 @@ fn finish(
     {
         warnings.push(error.to_string());
     }
-    if warnings.is_empty()
+    if warnings.len() == before
         && let Err(error) = workspace.store.remove_journal(session)
     {
         warnings.push(error.to_string());

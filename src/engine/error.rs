@@ -74,6 +74,12 @@ pub enum Error {
         /// Its status.
         status: model::SessionStatus,
     },
+    /// Checkpoints of this kind are not made.
+    #[error("{trigger} checkpoints are switched off")]
+    SwitchedOff {
+        /// The kind.
+        trigger: model::Trigger,
+    },
     /// The session works in another work tree.
     #[error("session {session} belongs to another work tree")]
     OtherWorktree {

@@ -37,7 +37,7 @@ impl Parent {
         // A checkpoint that recorded no files changed none: what counts is the nearest one that did.
         let mut base = Some(entry);
         while let Some(without) = base.filter(|entry| entry.commit_hash.is_none()) {
-            base = without.parent.as_ref().and_then(|id| manifest.entry(id));
+            base = manifest.parent_of(without);
         }
         let commit = base.and_then(|entry| entry.commit_hash);
         parent.tree = commit.and_then(|commit| tree_of(&workspace.repo, &commit).ok());

@@ -2,8 +2,11 @@
 //!
 //! Operations that only read take no lock, write nothing, and work in a repository that cannot be written.
 
+pub mod abandon;
 pub mod checkpoint;
+pub mod cleanup;
 pub mod clock;
+pub mod complete;
 pub mod completion;
 pub mod config;
 pub mod content;
@@ -11,8 +14,10 @@ pub mod create;
 pub mod delete;
 pub mod diff;
 pub mod doctor;
+pub mod ending;
 pub mod error;
 pub mod export;
+pub mod fail;
 pub mod failure;
 pub mod import;
 pub mod import_from;
@@ -23,6 +28,7 @@ mod live;
 pub mod man;
 mod observe;
 pub mod open;
+pub mod prune;
 mod publish;
 pub mod rebuild;
 pub mod recover;
@@ -33,11 +39,13 @@ pub mod session;
 pub mod session_info;
 pub mod sessions;
 pub mod show;
+mod size;
 pub mod start;
 pub mod state;
 pub mod status;
 pub mod summary;
 mod tidy;
+pub mod trigger;
 pub mod validate;
 pub mod workspace;
 

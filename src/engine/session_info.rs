@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::summary::{SessionSummary, Unfinished, path_text};
 use super::{Error, Workspace};
-use crate::model::{RollbackRecord, SessionId, Trigger};
+use crate::model::{RollbackRecord, SessionId, StatusChange, Trigger};
 use crate::store::ErrorLine;
 
 /// Which session.
@@ -26,6 +26,8 @@ pub struct SessionInfoReport {
     pub counts: Counts,
     /// Every rollback, oldest first.
     pub rollback_history: Vec<RollbackRecord>,
+    /// Every change of its status since it began, oldest first.
+    pub status_history: Vec<StatusChange>,
     /// Where its files are.
     pub places: Places,
     /// The operation that failed last.
@@ -116,6 +118,7 @@ pub fn session_info(
         session: workspace.summarize(&manifest),
         counts,
         rollback_history: manifest.rollback_history.clone(),
+        status_history: manifest.status_history.clone(),
         places,
         last_error: errors.into_iter().next_back(),
         unfinished: workspace.look_for_unfinished(&session, &mut warnings),

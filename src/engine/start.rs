@@ -58,6 +58,11 @@ pub fn start(workspace: &Workspace, options: &StartOptions) -> Result<StartRepor
             Err(error) => warnings.push(error_chain(&error)),
         }
     }
+    // One that has ended is nowhere to go on.
+    let left = left.filter(|left| {
+        let manifest = workspace.store.load_manifest(left);
+        manifest.map_or(true, |manifest| manifest.status.is_open())
+    });
     let manifest = workspace.begin_session(&options.topic, workflow)?;
     Ok(StartReport {
         session: workspace.summarize(&manifest),

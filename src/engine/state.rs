@@ -10,7 +10,7 @@ use crate::model::state::StateError;
 use crate::model::{SessionId, State};
 
 /// The field that the engine maintains; setting it by hand would not last.
-const MAINTAINED: &str = "checkpoint";
+pub(super) const MAINTAINED: &str = "checkpoint";
 
 /// A session's live state.
 #[derive(Debug, Clone, Serialize)]

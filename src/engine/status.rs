@@ -156,8 +156,7 @@ fn rollback(
         if is_usable(entry) {
             targets.push(entry);
         }
-        let parent = entry.parent.as_ref().and_then(|id| manifest.entry(id));
-        at = parent.filter(|parent| parent.seq < entry.seq);
+        at = manifest.parent_of(entry);
     }
     match targets.as_slice() {
         [] => Possibility::no("no checkpoint on the way here has files"),

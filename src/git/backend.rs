@@ -168,6 +168,18 @@ pub trait Backend: Send + std::marker::Sync {
         most: usize,
     ) -> Result<(Vec<CommitLine>, usize), Error>;
 
+    /// The commits that can be reached from some and not from others, the newest first, no more than `most`. What is
+    /// missing or no commit leads nowhere.
+    ///
+    /// # Errors
+    /// When history cannot be read.
+    fn commits_between(
+        &self,
+        from: &[ObjectId],
+        hidden: &[ObjectId],
+        most: usize,
+    ) -> Result<Vec<ObjectId>, Error>;
+
     /// Hands on a pack of existing objects piece by piece, similar ones as deltas. The same objects in the same order
     /// give the same pack.
     ///

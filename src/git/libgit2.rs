@@ -269,6 +269,27 @@ impl Backend for Libgit2 {
         Ok((listed, count))
     }
 
+    fn commits_between(
+        &self,
+        from: &[ObjectId],
+        hidden: &[ObjectId],
+        most: usize,
+    ) -> Result<Vec<ObjectId>, Error> {
+        let walking = |error: git2::Error| Error::git("read history", &error);
+        let repo = self.repo();
+        let mut walk = repo.revwalk().map_err(walking)?;
+        walk.set_sorting(git2::Sort::TIME).map_err(walking)?;
+        for id in hidden {
+            let _ = walk.hide(oid(id)?);
+        }
+        for id in from {
+            let _ = walk.push(oid(id)?);
+        }
+        // A shallow or damaged history ends where it cannot be read.
+        let found = walk.map_while(Result::ok).take(most);
+        Ok(found.map(object_id).collect())
+    }
+
     fn stream_pack(
         &self,
         objects: &mut dyn Iterator<Item = (ObjectId, Option<&[u8]>)>,

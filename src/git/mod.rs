@@ -26,6 +26,7 @@ mod encoding;
 mod expand;
 mod gone;
 pub mod hash;
+pub mod holdings;
 mod ignore;
 pub mod index;
 mod known;

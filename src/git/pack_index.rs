@@ -118,6 +118,20 @@ impl PackReader {
     }
 }
 
+/// The objects of a pack with the bytes that each takes in it; `None` when the index or the pack cannot be read.
+pub(super) fn extents(format: ObjectFormat, index: &Path) -> Option<Vec<(ObjectId, u64)>> {
+    let mut objects = decode(format, &fs::read(index).ok()?)?;
+    let length = index.with_extension("pack").metadata().ok()?.len();
+    let mut end = length.saturating_sub(format.len() as u64);
+    objects.sort_unstable_by_key(|(_, offset)| *offset);
+    for (_, offset) in objects.iter_mut().rev() {
+        let start = *offset;
+        *offset = end.saturating_sub(start);
+        end = start;
+    }
+    Some(objects)
+}
+
 fn damaged(path: &Path) -> Error {
     Error::Damaged {
         what: path.display().to_string(),

@@ -30,6 +30,7 @@ pub mod record;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod selector;
+pub mod size;
 pub mod star;
 pub mod state;
 pub mod status;

@@ -71,7 +71,10 @@ impl Tree {
         } else {
             HashMap::new()
         };
-        // The nearest one below that is listed. A parent is older, so the way down ends.
+        let bridges = manifest.pruned_parents().iter();
+        let bridges: HashMap<&CheckpointId, &CheckpointId> =
+            bridges.map(|pruned| (&pruned.id, &pruned.parent)).collect();
+        // The nearest one below that is listed.
         let nearest = |from: Option<&CheckpointId>, below: u64| {
             let (mut at, mut below) = (from, below);
             loop {
@@ -79,8 +82,15 @@ impl Tree {
                 if let Some(place) = places.get(id) {
                     return Some(*place);
                 }
-                let entry = known.get(id).filter(|entry| entry.seq < below)?;
-                (at, below) = (entry.parent.as_ref(), entry.seq);
+                if let Some(entry) = known.get(id) {
+                    // A parent is older, so the way down ends.
+                    let is_older = entry.seq < below;
+                    (at, below) = (entry.parent.as_ref().filter(|_| is_older), entry.seq);
+                } else {
+                    // What lies below a pruned one is listed.
+                    let below_it = bridges.get(id).copied();
+                    at = below_it.filter(|id| places.contains_key(id) || known.contains_key(id));
+                }
             }
         };
         let parent_of = |(place, entry): (usize, &&Entry)| {

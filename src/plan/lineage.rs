@@ -78,10 +78,9 @@ fn ancestors(manifest: &Manifest, entry: &Entry) -> Vec<CheckpointId> {
     while let Some(entry) = at {
         let Some(parent) = &entry.parent else { break };
         line.push(parent.clone());
-        // A parent is older: a manifest that says otherwise must not lead in a circle.
-        at = manifest
-            .entry(parent)
-            .filter(|parent| parent.seq < entry.seq);
+        at = manifest.parent_of(entry);
+        // Below one that was pruned the line goes on.
+        line.extend(at.map(|below| below.id.clone()).filter(|id| id != parent));
     }
     line
 }

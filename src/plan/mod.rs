@@ -1,5 +1,6 @@
 //! Decisions, pure: values in, a plan out, with the reasons. No disk, clock, environment or process.
 
+pub mod cleanup;
 pub mod delete;
 pub mod freshness;
 pub mod graph;

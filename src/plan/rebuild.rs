@@ -201,7 +201,7 @@ pub fn rebuild(evidence: Evidence<'_>) -> Rebuilt {
             }),
         }
     }
-    manifest.adopt_past(&salvage.pruned, &salvage.next_ordinals);
+    manifest.adopt_past(salvage);
     manifest.status = salvage.status.unwrap_or_else(|| {
         assume(&mut losses, "status", SessionStatus::Active.as_str());
         SessionStatus::Active

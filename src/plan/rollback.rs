@@ -148,9 +148,7 @@ pub fn line<'m>(manifest: &'m Manifest, id: &CheckpointId) -> Vec<&'m Entry> {
     let mut at = manifest.entry(id);
     while let Some(entry) = at {
         line.push(entry);
-        let parent = entry.parent.as_ref().and_then(|id| manifest.entry(id));
-        // A damaged list must not lead in a circle.
-        at = parent.filter(|parent| parent.seq < entry.seq);
+        at = manifest.parent_of(entry);
     }
     line
 }

@@ -29,6 +29,7 @@ pub struct CreateView<'a> {
 /// The fields of the JSON answer, in their order.
 #[derive(Serialize)]
 struct Fields<'a> {
+    created: bool,
     #[serde(flatten)]
     checkpoint: Checkpoint,
     session_id: &'a SessionId,
@@ -74,6 +75,7 @@ impl Serialize for CreateView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let report = self.report;
         let fields = Fields {
+            created: true,
             checkpoint: Checkpoint::described(&report.manifest, &report.record),
             session_id: &report.record.session_id,
             current_checkpoint: report.manifest.current_checkpoint.as_ref(),

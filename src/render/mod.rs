@@ -7,12 +7,14 @@
     reason = "an `expect` here states an invariant, not a condition for the caller"
 )]
 
+mod cleanup;
 mod completions;
 mod config;
 mod create;
 mod delete;
 mod diff;
 mod doctor;
+mod ending;
 mod error;
 pub mod escape;
 mod export;
@@ -24,6 +26,7 @@ mod list;
 mod man;
 mod note;
 mod observe;
+mod prune;
 mod rebuild;
 mod remedy;
 mod rollback;
@@ -38,18 +41,22 @@ mod status;
 pub mod style;
 pub mod table;
 pub mod time;
+mod trigger;
 mod validate;
 
 use serde::Serialize;
 
+pub use cleanup::cleanup_prompt;
 pub use completions::ScriptView;
 pub use create::CreateView;
 pub use delete::delete_prompt;
 pub use diff::patch_text;
+pub use ending::removal_prompt;
 pub use error::ErrorView;
 pub use man::PageView;
 pub use note::{Level, Note, interrupted_rollback};
 pub use observe::StarHelp;
+pub use prune::prune_prompt;
 pub use remedy::commands_for;
 pub use rollback::{ConfirmView, PlanView, ResumeView, RollbackView};
 pub use run::RunView;

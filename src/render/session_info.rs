@@ -23,6 +23,18 @@ impl Render for SessionInfoReport {
         let _ = writeln!(out, "Topic:       {}", escape(&session.topic));
         let _ = writeln!(out, "Workflow:    {}", escape(&session.workflow));
         let _ = writeln!(out, "Status:      {}{here}", session.status);
+        for change in &self.status_history {
+            let reason = match change.reason.as_str() {
+                "" => String::new(),
+                reason => format!(": {}", escape(reason)),
+            };
+            let text = format!("{} {}{reason}", seconds(change.timestamp), change.status);
+            let _ = writeln!(
+                out,
+                "             {}",
+                style.cut(&text, style.width.saturating_sub(13))
+            );
+        }
         let _ = writeln!(out, "Created:     {}", seconds(session.created_at));
         let _ = writeln!(out, "Changed:     {}", seconds(session.updated_at));
         let _ = writeln!(out, "Progress:    {}", progress_label(session));

@@ -9,7 +9,7 @@ use super::{Error, Store, is_missing};
 use crate::model::ids::{CheckpointId, SessionId};
 
 /// The names in a session's directory that are not records.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "manifest.json",
     "latest",
     "state.json",
@@ -18,6 +18,7 @@ const KNOWN: [&str; 10] = [
     "rollback.json",
     "errors.jsonl",
     "errors.1.jsonl",
+    "size.json",
     "exports",
     "damaged",
 ];

@@ -3,7 +3,7 @@
 //! ```text
 //! lock, import.json, life.json, observe-history        worktrees/<key>/current, stat-cache
 //! sessions/<session>/         manifest.json, <checkpoint>.json, latest, state.json, journal.json,
-//!                             rollback-history.json, errors.jsonl, errors.1.jsonl, exports/, damaged/
+//!                             rollback-history.json, errors.jsonl, errors.1.jsonl, size.json, exports/, damaged/
 //! failed/<session>/           the same, archived
 //! ```
 
@@ -197,6 +197,12 @@ impl Layout {
     #[must_use]
     pub fn old_errors(&self, session: &SessionId) -> PathBuf {
         self.session(session).join("errors.1.jsonl")
+    }
+
+    /// How much a session takes, as far as that was measured.
+    #[must_use]
+    pub fn size(&self, session: &SessionId) -> PathBuf {
+        self.session(session).join("size.json")
     }
 
     /// Where damaged files are kept.

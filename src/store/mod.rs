@@ -19,6 +19,7 @@ mod manifest;
 mod platform;
 mod records;
 pub mod sessions;
+mod size;
 mod state;
 
 use std::io;

@@ -105,6 +105,7 @@ fn cp_create_as_json() {
       "data": {
         "checksum": "bb5a814bac42fd7d3a36d237d0ee8e46680a30357dde93a0c41a8c13674a2a7c",
         "commit_hash": "3bca501a6d9bf487f1441dff17fe1a41e96c2113",
+        "created": true,
         "current": true,
         "current_checkpoint": "cp-01-first-20251228-210100",
         "description": "first",

@@ -195,6 +195,7 @@ fn session_info_says_everything() {
         "rollback_history": [],
         "session_id": "auth-system-504f",
         "status": "active",
+        "status_history": [],
         "topic": "auth system",
         "unfinished": null,
         "updated_at": "2025-12-28T21:03:00.000Z",

@@ -7,6 +7,7 @@ use crate::cli::Failure;
 use crate::cli::input::Source;
 use crate::engine::Workspace;
 use crate::engine::create::{CreateOptions, CreateReport, Files, create};
+use crate::engine::trigger::SwitchedOff;
 use crate::model::{CheckpointId, SessionId, State, Trigger};
 use crate::render::CreateView;
 
@@ -26,7 +27,12 @@ impl Run<'_> {
             step: place.step,
             name: place.name,
             phase: place.phase,
-            trigger: Trigger::Auto,
+            // Whoever asks for it by name gets it, routine or not.
+            trigger: if workspace.wants(Trigger::Auto) {
+                Trigger::Auto
+            } else {
+                Trigger::Manual
+            },
             state: None,
             outputs: None,
             metrics: Vec::new(),
@@ -41,11 +47,15 @@ impl Run<'_> {
     /// Records what the command did. What stands in the way is a warning.
     pub(super) fn checkpoint(&mut self, trigger: Trigger) {
         let made = self.context.open().and_then(|workspace| {
+            if !workspace.wants(trigger) {
+                self.context.tell(&SwitchedOff::new(trigger));
+                return Ok(None);
+            }
             let options = self.options(trigger);
-            self.create(&workspace, &options)
+            self.create(&workspace, &options).map(Some)
         });
         match made {
-            Ok(report) => self.report.checkpoint = Some(report),
+            Ok(made) => self.report.checkpoint = made,
             Err(failure) => self.warn("no checkpoint was made", &failure),
         }
     }

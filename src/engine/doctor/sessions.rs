@@ -12,11 +12,17 @@ use crate::store::SessionItem;
 /// Looks at them.
 pub(super) fn look(workspace: &Workspace, report: &mut DoctorReport) {
     let area = Area::Sessions;
-    let items = match workspace.store.list_sessions() {
+    let listed = workspace.store.list_sessions();
+    let listed = listed.and_then(|mut items| {
+        items.extend(workspace.store.list_failed()?);
+        Ok(items)
+    });
+    let items = match listed {
         Ok(items) => items,
         Err(error) => return cannot_look(report, area, error),
     };
     let mut known = BTreeSet::new();
+    known.extend(look_for_change(workspace, report));
     let mut corrupt = 0;
     for SessionItem { name, manifest } in &items {
         let text = quote_path(name.as_encoded_bytes());
@@ -53,6 +59,36 @@ pub(super) fn look(workspace: &Workspace, report: &mut DoctorReport) {
         let plural = if count == 1 { "" } else { "s" };
         let text = format!("{count} session{plural}, each can be read and none was interrupted");
         report.add(area, Health::Ok, text);
+    }
+}
+
+/// A change in a session's life that has not come to its end; gives the session, which needs nothing else.
+fn look_for_change(workspace: &Workspace, report: &mut DoctorReport) -> Option<SessionId> {
+    let area = Area::Sessions;
+    match workspace.store.load_life_journal() {
+        Ok(None) => None,
+        Ok(Some(life)) => {
+            report.advise(
+                area,
+                Health::Warning,
+                format!(
+                    "{}: an operation ({}) is under way or was interrupted",
+                    life.session,
+                    life.op()
+                ),
+                "the next command that writes finishes it, such as go-team start TOPIC",
+            );
+            Some(life.session)
+        }
+        Err(error) => {
+            report.advise(
+                area,
+                Health::Bad,
+                error_chain(&error),
+                "the next command that writes keeps a damaged file aside, and goes on",
+            );
+            None
+        }
     }
 }
 
@@ -98,8 +134,7 @@ fn look_for_lost_sessions(
             .strip_prefix("refs/go-team/")
             .and_then(|name| name.split('/').next());
         if let Some(Ok(session)) = session.map(SessionId::parse) {
-            let archived = workspace.store.layout().failed_session(&session).exists();
-            if !known.contains(&session) && !archived {
+            if !known.contains(&session) {
                 lost.insert(session);
             }
         }

@@ -11,7 +11,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, StatusChange, line};
+use super::{
+    Entry, Manifest, OrdinalRange, PrunedParent, PrunedRange, RollbackRecord, StatusChange, line,
+};
 use crate::model::digest::{DigestWriter, Sha256Digest};
 use crate::model::format::{self, FormatError};
 use crate::model::ids::{CheckpointId, SessionId};
@@ -104,6 +106,8 @@ struct Rest<'a> {
     next_ordinals: &'a [OrdinalRange],
     next_seq: u64,
     pruned: &'a [PrunedRange],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pruned_parents: &'a [PrunedParent],
     rollback_history: &'a [RollbackRecord],
     session_id: &'a SessionId,
     status: SessionStatus,
@@ -130,6 +134,8 @@ struct File {
     next_ordinals: Vec<OrdinalRange>,
     next_seq: u64,
     pruned: Vec<PrunedRange>,
+    #[serde(default)]
+    pruned_parents: Vec<PrunedParent>,
     rollback_history: Vec<RollbackRecord>,
     session_id: SessionId,
     status: SessionStatus,
@@ -189,6 +195,9 @@ impl Manifest {
             list(&mut out, "status_history", &lines(&self.status_history));
         }
         list(&mut out, "pruned", &lines(&self.pruned));
+        if !self.pruned_parents.is_empty() {
+            list(&mut out, "pruned_parents", &lines(&self.pruned_parents));
+        }
         if !self.next_ordinals.is_empty() {
             list(&mut out, "next_ordinals", &lines(&self.next_ordinals));
         }
@@ -214,6 +223,7 @@ impl Manifest {
             next_ordinals: &self.next_ordinals,
             next_seq: self.next_seq,
             pruned: &self.pruned,
+            pruned_parents: &self.pruned_parents,
             rollback_history: &self.rollback_history,
             session_id: &self.session_id,
             status: self.status,
@@ -348,6 +358,7 @@ impl File {
             next_seq: self.next_seq,
             checkpoints: self.checkpoints,
             pruned: self.pruned,
+            pruned_parents: self.pruned_parents,
             next_ordinals: self.next_ordinals,
             text: None,
         }

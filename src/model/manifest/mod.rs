@@ -7,6 +7,7 @@ mod entry;
 mod file;
 mod line;
 mod ordinals;
+mod parents;
 mod salvage;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,7 @@ use super::trigger::Trigger;
 pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord, StatusChange};
 use file::EntryText;
 pub use ordinals::OrdinalRange;
+pub use parents::PrunedParent;
 pub use salvage::Salvage;
 
 /// A session's manifest.
@@ -50,6 +52,7 @@ pub struct Manifest {
     next_seq: u64,
     checkpoints: Vec<Entry>,
     pruned: Vec<PrunedRange>,
+    pruned_parents: Vec<PrunedParent>,
     next_ordinals: Vec<OrdinalRange>,
     /// The text of `checkpoints`, as long as it is known to be right.
     text: Option<EntryText>,
@@ -107,6 +110,7 @@ impl Manifest {
             next_seq: 1,
             checkpoints: Vec::new(),
             pruned: Vec::new(),
+            pruned_parents: Vec::new(),
             next_ordinals: Vec::new(),
             text: Some(EntryText::default()),
         }
@@ -122,6 +126,12 @@ impl Manifest {
     #[must_use]
     pub fn pruned(&self) -> &[PrunedRange] {
         &self.pruned
+    }
+
+    /// What lies below pruned checkpoints that listed ones were made on top of.
+    #[must_use]
+    pub fn pruned_parents(&self) -> &[PrunedParent] {
+        &self.pruned_parents
     }
 
     /// The seq of the next checkpoint.
@@ -250,6 +260,7 @@ impl Manifest {
             .checkpoints
             .extract_if(.., |entry| ids.contains(&entry.id));
         let gone: Vec<Entry> = gone.collect();
+        self.pruned_parents = parents::bridges(&self.checkpoints, &gone, &self.pruned_parents);
         let mut ranges = std::mem::take(&mut self.pruned);
         ranges.extend(gone.iter().map(|entry| PrunedRange {
             from_seq: entry.seq,

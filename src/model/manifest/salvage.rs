@@ -7,7 +7,10 @@ use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Entry, Manifest, OrdinalRange, PrunedRange, RollbackRecord, StatusChange, Validity};
+use super::{
+    Entry, Manifest, OrdinalRange, PrunedParent, PrunedRange, RollbackRecord, StatusChange,
+    Validity,
+};
 use crate::model::ids::CheckpointId;
 use crate::model::json::{self, Limits};
 use crate::model::record::Record;
@@ -37,6 +40,8 @@ pub struct Salvage {
     pub status_history: Vec<StatusChange>,
     /// What was pruned.
     pub pruned: Vec<PrunedRange>,
+    /// What lies below pruned checkpoints.
+    pub pruned_parents: Vec<PrunedParent>,
     /// The ordinals that have been given.
     pub next_ordinals: Vec<OrdinalRange>,
 }
@@ -56,6 +61,7 @@ impl Salvage {
             rollback_history: manifest.rollback_history.clone(),
             status_history: manifest.status_history.clone(),
             pruned: manifest.pruned.clone(),
+            pruned_parents: manifest.pruned_parents.clone(),
             next_ordinals: manifest.next_ordinals.clone(),
         }
     }
@@ -123,6 +129,7 @@ impl Salvage {
             "rollback_history" => shaped(&mut self.rollback_history, item),
             "status_history" => shaped(&mut self.status_history, item),
             "pruned" => shaped(&mut self.pruned, item),
+            "pruned_parents" => shaped(&mut self.pruned_parents, item),
             "next_ordinals" => shaped(&mut self.next_ordinals, item),
             _ => {}
         }
@@ -185,11 +192,12 @@ impl Manifest {
         }
     }
 
-    /// Takes over, for a manifest that is put together again, what was pruned after its last checkpoint, and which
-    /// ordinals have been given.
-    pub fn adopt_past(&mut self, pruned: &[PrunedRange], ordinals: &[OrdinalRange]) {
+    /// Takes over, for a manifest that is put together again, what was pruned after its last checkpoint, what lies below
+    /// pruned checkpoints, and which ordinals have been given.
+    pub fn adopt_past(&mut self, salvage: &Salvage) {
         let next_seq = self.next_seq;
-        let tail = pruned
+        let tail = salvage
+            .pruned
             .iter()
             .filter(|range| range.from_seq <= range.to_seq && range.to_seq < u64::MAX)
             .filter(|range| range.from_seq == next_seq);
@@ -197,7 +205,11 @@ impl Manifest {
             self.pruned.push(*tail);
             self.next_seq = tail.to_seq + 1;
         }
-        let plausible = ordinals
+        let bridges = salvage.pruned_parents.iter();
+        let bridges = bridges.filter(|bridge| self.entry(&bridge.id).is_none());
+        self.pruned_parents = bridges.cloned().collect();
+        let plausible = salvage
+            .next_ordinals
             .iter()
             .filter(|range| range.from_step <= range.to_step);
         self.next_ordinals = plausible.copied().collect();
@@ -215,8 +227,8 @@ mod tests {
         for (step, name) in [(1, "init"), (2, "requirements"), (3, "a \"b\"\n")] {
             sample::append(&mut manifest, step, name, Trigger::Manual);
         }
-        let first = manifest.checkpoints()[0].id.clone();
-        manifest.prune(&std::collections::BTreeSet::from([first]));
+        let second = manifest.checkpoints()[1].id.clone();
+        manifest.prune(&std::collections::BTreeSet::from([second]));
         manifest.settle(StatusChange {
             reason: "no \"budget\"\n".to_owned(),
             status: SessionStatus::Failed,

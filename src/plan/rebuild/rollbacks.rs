@@ -147,12 +147,9 @@ fn descends(manifest: &Manifest, from: &CheckpointId, target: &Entry) -> bool {
     lineage(manifest, from).any(|entry| entry.id == target.id)
 }
 
-/// A checkpoint and those it was made on top of. Parents have a lower seq; what claims otherwise ends the line.
+/// A checkpoint and those it was made on top of.
 fn lineage<'m>(manifest: &'m Manifest, from: &CheckpointId) -> impl Iterator<Item = &'m Entry> {
-    std::iter::successors(manifest.entry(from), |entry| {
-        let parent = manifest.entry(entry.parent.as_ref()?)?;
-        (parent.seq < entry.seq).then_some(parent)
-    })
+    std::iter::successors(manifest.entry(from), |entry| manifest.parent_of(entry))
 }
 
 /// Whether an event counts: one that was undone does, if what undid it is there to be repeated too.

@@ -10,6 +10,10 @@ pub enum Protection {
     Current,
     /// An `undo` or `redo` would bring it back.
     NeededByUndo,
+    /// An `undo` or `redo` would make it valid again.
+    RevivedByUndo,
+    /// It is the newest valid one that is no safety checkpoint.
+    NewestWork,
     /// Anything else the caller knows of, as a clause: "it is …".
     Because(String),
 }
@@ -19,6 +23,10 @@ impl fmt::Display for Protection {
         match self {
             Self::Current => f.write_str("it is the current checkpoint"),
             Self::NeededByUndo => f.write_str("undo needs it"),
+            Self::RevivedByUndo => f.write_str("undo would make it valid again"),
+            Self::NewestWork => {
+                f.write_str("it is the newest valid checkpoint that is no safety checkpoint")
+            }
             Self::Because(clause) => f.write_str(clause),
         }
     }
