@@ -117,7 +117,8 @@ pub fn cleanup(workspace: &Workspace, planned: &CleanupReport) -> Result<Cleanup
         dry_run: false,
         ..planned.clone()
     };
-    if planned.removed.is_empty() {
+    let is_pending = !matches!(workspace.store.load_life_journal(), Ok(None));
+    if planned.removed.is_empty() && !is_pending {
         return Ok(report);
     }
     let _lock = workspace.lock("cleanup")?;

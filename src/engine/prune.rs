@@ -81,7 +81,7 @@ pub fn plan_prune(workspace: &Workspace, options: &PruneOptions) -> Result<Prune
 /// When the manifest cannot be written, or sizes are asked for and cannot be measured; nothing has been pruned then.
 pub fn prune(workspace: &Workspace, planned: &PruneReport) -> Result<PruneReport, Error> {
     let session = &planned.session_id;
-    if planned.pruned.is_empty() {
+    if planned.pruned.is_empty() && matches!(workspace.unfinished(session), Ok(None)) {
         let dry_run = false;
         return Ok(PruneReport {
             dry_run,

@@ -70,6 +70,12 @@ few! {
     nasty_02_undo: "undo";
     nasty_02_redo: "redo";
     nasty_04_delete: "cp-delete";
+    nasty_04_prune: "cp-prune";
+    nasty_04_complete: "complete";
+    nasty_04_complete_and_delete: "complete --delete";
+    nasty_04_fail: "fail";
+    nasty_04_abandon: "abandon";
+    nasty_04_cleanup: "cleanup";
     nasty_04_validate: "cp-validate that marks";
     nasty_04_rebuild_a_record: "cp-rebuild N";
     nasty_04_rebuild_all: "cp-rebuild --all";

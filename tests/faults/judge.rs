@@ -286,7 +286,7 @@ fn no_residue(repo: &TestRepo) {
             let is_temporary = ["tmp_", ".tmp-", ".go-team-tmp-", "go-team-index-"]
                 .iter()
                 .any(|start| name.starts_with(start));
-            is_temporary || name == "import.json" || name == "rollback.json"
+            is_temporary || ["import.json", "life.json", "rollback.json"].contains(&&*name)
         })
         .collect();
     assert!(left.is_empty(), "left behind: {left:#?}");

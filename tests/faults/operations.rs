@@ -107,6 +107,20 @@ pub const ALL: &[Operation] = &[
     going("undo", rolled_back, &["undo", "--yes"]),
     going("redo", undone, &["redo", "--yes"]),
     quiet("cp-delete", packed_refs, &["cp-delete", "1", "--yes"]),
+    quiet("cp-prune", over_the_policy, &["cp-prune", "--yes"]),
+    quiet("complete", TestRepo::with_checkpoints, &["complete"]),
+    quiet(
+        "complete --delete",
+        packed_refs,
+        &["complete", "--delete", "--yes"],
+    ),
+    quiet("fail", worked_in, &["fail", "no budget"]),
+    quiet("abandon", worked_in, &["abandon", "--reason", "no need"]),
+    quiet(
+        "cleanup",
+        failed_before,
+        &["cleanup", "--older-than", "0", "--yes"],
+    ),
     Operation {
         code: 3,
         is_damaged: true,
@@ -184,6 +198,31 @@ fn prunable() -> TestRepo {
     // One ref is loose, one packed: they are taken away in different ways.
     repo.git(&["pack-refs", "--all"]);
     soil(&repo);
+    repo
+}
+
+fn over_the_policy() -> TestRepo {
+    let repo = TestRepo::with_commit();
+    repo.write("go-team.toml", "[retention]\nenabled = false\n");
+    for nth in 0..4 {
+        repo.write("file.txt", format!("{nth}\n"));
+        repo.ok(&["cp-create", "--trigger", "auto"]);
+        if nth == 0 {
+            repo.git(&["pack-refs", "--all"]);
+        }
+    }
+    repo.write(
+        "go-team.toml",
+        "[retention]\nenabled = false\nkeep_auto = 2\n",
+    );
+    repo
+}
+
+fn failed_before() -> TestRepo {
+    let repo = packed_refs();
+    repo.ok(&["fail"]);
+    repo.ok(&["start", "another job"]);
+    repo.ok(&["cp-create"]);
     repo
 }
 

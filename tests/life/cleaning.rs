@@ -141,7 +141,7 @@ fn what_was_removed_leaves_the_disk_and_work_goes_on() {
     repo.ok(&["start", "large"]);
     // Nothing of it can be guessed or compressed.
     let noise: Vec<u8> = (0..2_000_000_u32)
-        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0])
         .collect();
     repo.write("noise.bin", &noise);
     let made = repo.ok(&["cp-create", "--json"]).json();

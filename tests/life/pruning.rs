@@ -13,7 +13,7 @@ fn noise(seed: u32, length: u32) -> Vec<u8> {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
-        (state >> 11) as u8
+        (state >> 11).to_le_bytes()[0]
     };
     (0..length).map(step).collect()
 }

@@ -54,7 +54,8 @@ fn replayed(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         if is_console && let Some(command) = line.strip_prefix("$ ") {
-            out.push_str(&format!("{line}\n"));
+            out.push_str(line);
+            out.push('\n');
             if command == "# a week later" {
                 now = Some("2026-01-06T09:00:00Z");
             } else {
@@ -69,7 +70,8 @@ fn replayed(text: &str) -> String {
             _ if is_console => continue,
             _ => {}
         }
-        out.push_str(&format!("{line}\n"));
+        out.push_str(line);
+        out.push('\n');
     }
     out
 }

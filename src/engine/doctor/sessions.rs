@@ -133,10 +133,10 @@ fn look_for_lost_sessions(
         let session = name
             .strip_prefix("refs/go-team/")
             .and_then(|name| name.split('/').next());
-        if let Some(Ok(session)) = session.map(SessionId::parse) {
-            if !known.contains(&session) {
-                lost.insert(session);
-            }
+        if let Some(Ok(session)) = session.map(SessionId::parse)
+            && !known.contains(&session)
+        {
+            lost.insert(session);
         }
     }
     for session in lost {
