@@ -44,6 +44,9 @@
 //! Completion has no command of its own: a shell calls the program with `GO_TEAM_COMPLETE` set, and `cli/complete.rs` answers
 //! before arguments are parsed, with names from `engine/completion.rs`.
 //!
+//! Taking a session up again is decided in [`plan::freshness`] (what changed) and [`plan::resume`] (what that calls for, and
+//! where work goes on); [`engine::resume`] gathers what they need.
+//!
 //! # Who may use whom
 //!
 //! ```text

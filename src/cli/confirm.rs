@@ -25,17 +25,22 @@ pub(super) fn confirm(prompt: &str) -> Answer {
     if !is_possible() {
         return Answer::NoTerminal;
     }
+    match ask(prompt) {
+        Some(answer) if answer.trim().eq_ignore_ascii_case("yes") => Answer::Confirmed,
+        _ => Answer::Cancelled,
+    }
+}
+
+/// Asks for a line; none at the end of input.
+pub(super) fn ask(prompt: &str) -> Option<String> {
     complain(prompt);
     let mut line = Vec::new();
-    // Nobody types a longer yes.
+    // Nobody types a longer answer.
     let read = io::stdin().lock().take(1024).read_until(b'\n', &mut line);
     if !line.ends_with(b"\n") {
         // The end of input left the cursor behind the question.
         complain("\n");
     }
-    if read.is_ok() && line.trim_ascii().eq_ignore_ascii_case(b"yes") {
-        Answer::Confirmed
-    } else {
-        Answer::Cancelled
-    }
+    let is_end = line.is_empty() || read.is_err();
+    (!is_end).then(|| String::from_utf8_lossy(&line).into_owned())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 
-use super::confirm::{Answer, confirm, is_possible};
+use super::confirm::{Answer, ask, confirm, is_possible};
 use super::error::{Exit, Failure};
 use super::global::GlobalArgs;
 use super::output::Output;
@@ -171,6 +171,11 @@ impl Context {
         } else {
             Answer::NoTerminal
         }
+    }
+
+    /// Asks for a line; none at the end of input, or when nobody can be asked.
+    pub(super) fn ask(&self, prompt: &str) -> Option<String> {
+        self.may_ask().then(|| ask(prompt)).flatten()
     }
 
     /// Whether the answer is JSON.

@@ -2,6 +2,7 @@
 
 mod import;
 mod repository;
+mod resume;
 mod settings;
 
 use std::fmt::Write as _;
@@ -20,6 +21,7 @@ use crate::render::ErrorView;
 use crate::store::{self, LockError};
 use import::{of_defect, of_import_from};
 use repository::of_git;
+use resume::of_nothing_to_resume;
 use settings::{of_config, of_edit};
 
 /// The exit codes; they do not change between versions.
@@ -152,6 +154,9 @@ impl From<Error> for Failure {
             Error::NoSession => fail("no-session", Exit::NotFound)
                 .hint("go-team start TOPIC")
                 .hint("go-team cp-create begins one by itself"),
+            Error::NothingToResume(error) => of_nothing_to_resume(error, message),
+            Error::OtherIssue { .. } => fail("other-issue", Exit::Usage)
+                .hint("--issue takes the issue that the session is about, as it is now"),
             Error::Rollback(error) => super::rollback_error::of_rollback(error, message),
             Error::SessionEnded { session, .. } => fail("session-ended", Exit::Failure)
                 .hint(format!("go-team resume {session} brings it back"))

@@ -33,6 +33,7 @@ mod pager;
 mod progress;
 mod prune;
 mod rebuild;
+mod resume;
 mod rollback;
 mod rollback_error;
 mod run;
@@ -69,6 +70,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Start(start::StartArgs),
+    Resume(resume::ResumeArgs),
     Sessions(sessions::SessionsArgs),
     SessionInfo(session_info::SessionInfoArgs),
     Complete(ending::CompleteArgs),
@@ -115,6 +117,7 @@ impl Command {
     fn name(&self) -> &'static str {
         match self {
             Self::Start(_) => "start",
+            Self::Resume(_) => "resume",
             Self::Sessions(_) => "sessions",
             Self::SessionInfo(_) => "session-info",
             Self::Complete(_) => "complete",
@@ -149,6 +152,7 @@ impl Command {
     fn run(self, context: &Context) -> Result<(), Failure> {
         match self {
             Self::Start(args) => args.run(context),
+            Self::Resume(args) => args.run(context),
             Self::Sessions(args) => args.run(context),
             Self::SessionInfo(args) => args.run(context),
             Self::Complete(args) => args.run(context),

@@ -63,6 +63,17 @@ pub enum Error {
     /// The work tree has no session.
     #[error("this work tree has no session yet")]
     NoSession,
+    /// No session can be taken up.
+    #[error(transparent)]
+    NothingToResume(#[from] super::resume::NothingToResume),
+    /// The issue to compare with is not the one that the session is about.
+    #[error("the session is about issue {tracked}, not {given}")]
+    OtherIssue {
+        /// The issue that the state names.
+        tracked: String,
+        /// The one that was given.
+        given: String,
+    },
     /// A rollback was refused, or did not come to its end.
     #[error(transparent)]
     Rollback(#[from] super::rollback::RollbackError),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::recover::Recovered;
 use super::summary::path_text;
 use super::{Error, Workspace};
+use crate::git::worktrees::{self, WorkTree};
 use crate::model::life::{LifeChange, LifeJournal};
 use crate::model::{CurrentPointer, Manifest, SessionId, SessionStatus, StatusChange, timestamp};
 use crate::store::{self, WorktreeKey};
@@ -179,12 +180,23 @@ impl Workspace {
         Ok(others.any(|name| self.living_work_trees().any(|key| *name == key.as_str())))
     }
 
-    /// The keys of the work trees that git knows.
+    /// The keys of the work trees that git knows and whose directories may be there.
     fn living_work_trees(&self) -> impl Iterator<Item = WorktreeKey> {
-        use std::os::unix::ffi::OsStrExt as _;
-        let linked = std::fs::read_dir(self.repo.common_dir.join("worktrees"));
-        let linked = linked.into_iter().flatten().flatten();
-        let linked = linked.map(|entry| WorktreeKey::linked(entry.file_name().as_bytes()));
-        std::iter::once(WorktreeKey::main()).chain(linked)
+        let known = self.work_trees().into_iter();
+        known.filter_map(|tree| (tree.is_there || tree.is_locked).then(|| key_of(&tree)))
+    }
+
+    /// The work trees that git knows.
+    pub(super) fn work_trees(&self) -> Vec<WorkTree> {
+        worktrees::list(&self.repo)
+    }
+}
+
+/// The key of a work tree in the store.
+pub(super) fn key_of(tree: &WorkTree) -> WorktreeKey {
+    use std::os::unix::ffi::OsStrExt as _;
+    match &tree.name {
+        None => WorktreeKey::main(),
+        Some(name) => WorktreeKey::linked(name.as_bytes()),
     }
 }

@@ -32,6 +32,7 @@ pub mod prune;
 mod publish;
 pub mod rebuild;
 pub mod recover;
+pub mod resume;
 mod retention;
 pub mod rollback;
 pub mod run;

@@ -64,6 +64,7 @@ mod twins;
 pub mod verify;
 pub mod walk;
 mod wildmatch;
+pub mod worktrees;
 
 /// What can go wrong with a repository.
 #[derive(Debug, thiserror::Error)]

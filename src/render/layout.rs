@@ -1,5 +1,7 @@
 //! Pieces that several pages share: titles, labels, the commands to type next.
 
+use std::fmt::Write as _;
+
 use unicode_width::UnicodeWidthStr as _;
 
 use super::escape::escape;
@@ -56,6 +58,28 @@ pub(super) fn progress_line(session: &SessionSummary) -> String {
         line.push_str(&next);
     }
     line
+}
+
+/// How far the texts behind labels are indented.
+pub(super) const INDENT: usize = 13;
+
+/// A label and its text, which goes on below itself where the line ends.
+pub(super) fn field(out: &mut String, style: &Style, label: &str, text: &str) {
+    let room = style.width.saturating_sub(INDENT);
+    let _ = write!(out, "{label:<INDENT$}");
+    let mut used = 0;
+    for word in text.split(' ') {
+        if used > 0 && used + 1 + word.width() > room {
+            let _ = write!(out, "\n{:INDENT$}", "");
+            used = 0;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += word.width();
+    }
+    out.push('\n');
 }
 
 /// The commands to type next: in one line where that has room for them.

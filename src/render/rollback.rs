@@ -5,11 +5,10 @@ mod done;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr as _;
 
 use super::Render;
 use super::escape::escape;
-use super::layout;
+use super::layout::{self, INDENT, field};
 use super::note::{self, Note};
 use super::style::{Mark, Role, Style, Verbosity};
 use crate::engine::rollback::{FileStep, KeptFile, Named, Plan, PlannedFile};
@@ -89,28 +88,6 @@ fn named(checkpoint: &Named) -> String {
         name: checkpoint.name.clone(),
     });
     format!("{step} ({})", checkpoint.id)
-}
-
-/// How far the texts behind labels are indented.
-const INDENT: usize = 13;
-
-/// A label and its text, which goes on below itself where the line ends.
-fn field(out: &mut String, style: &Style, label: &str, text: &str) {
-    let room = style.width.saturating_sub(INDENT);
-    let _ = write!(out, "{label:<INDENT$}");
-    let mut used = 0;
-    for word in text.split(' ') {
-        if used > 0 && used + 1 + word.width() > room {
-            let _ = write!(out, "\n{:INDENT$}", "");
-            used = 0;
-        } else if used > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += word.width();
-    }
-    out.push('\n');
 }
 
 /// Some of many, a line each.

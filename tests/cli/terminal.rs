@@ -257,6 +257,7 @@ fn help_names_what_there_is() {
 
     Commands:
       start         Begin a session
+      resume        Take a session up again: validate it, see what changed, and say where work goes on
       sessions      List sessions, the one that changed last first
       session-info  Show everything about a session
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]

@@ -25,15 +25,29 @@ pub struct Terminal {
 
 impl Terminal {
     pub fn run(repo: &TestRepo, args: &[&str]) -> Self {
+        Self::run_in(repo, args, 120)
+    }
+
+    /// On a terminal of so many columns.
+    pub fn run_in(repo: &TestRepo, args: &[&str], columns: u16) -> Self {
         let go_team = repo.go_team();
-        Self::start(repo, go_team.get_program(), args, "dumb")
+        Self::start_in(repo, go_team.get_program(), args, ("dumb", columns))
     }
 
     /// Runs a program on a terminal of this kind, in the surroundings that go-team would have.
     pub fn start(repo: &TestRepo, program: &OsStr, args: &[&str], kind: &str) -> Self {
+        Self::start_in(repo, program, args, (kind, 120))
+    }
+
+    fn start_in(
+        repo: &TestRepo,
+        program: &OsStr,
+        args: &[&str],
+        (kind, columns): (&str, u16),
+    ) -> Self {
         let prepared = repo.go_team();
         let (pty, pts) = pty_process::blocking::open().unwrap();
-        pty.resize(pty_process::Size::new(50, 120)).unwrap();
+        pty.resize(pty_process::Size::new(50, columns)).unwrap();
         let mut command = Command::new(program).env_clear();
         for (key, value) in prepared.get_envs() {
             if let Some(value) = value {

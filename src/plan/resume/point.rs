@@ -136,11 +136,13 @@ pub fn point(workflow: Option<&Workflow>, from: Option<From<'_>>, live: &State) 
         _ => None,
     };
     let text = |value: Option<&str>| value.map(str::to_owned);
+    let is_same = |from: &From<'_>| step.as_ref().is_some_and(|step| step.number == from.step);
+    let of_same_step = from.filter(is_same).map(|from| from.phase);
     let mut point = Point {
         action,
         unit,
         total,
-        phase: text(live.phase().or(from.map(|from| from.phase))),
+        phase: text(live.phase().or(of_same_step)),
         iteration: live.iteration(),
         next_iteration: None,
         max_iterations: live.max_iterations(),
