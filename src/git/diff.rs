@@ -10,8 +10,12 @@ pub mod rename;
 mod similarity;
 pub mod source;
 
-use super::Error;
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
 use super::tree::{Mode, TreeEntry, decode, entry_order};
+use super::{Error, pool};
 use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// The paths that differ, each list in git's order.
@@ -54,7 +58,16 @@ impl Changes {
 }
 
 /// Reads tree objects.
-pub type ReadTree<'a> = dyn Fn(&ObjectId) -> Result<Vec<u8>, Error> + 'a;
+pub type ReadTree<'a> = dyn Fn(&ObjectId) -> Result<Vec<u8>, Error> + Sync + 'a;
+
+/// Who compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// The one that asks: for trees that are nearly the same.
+    One,
+    /// All there are.
+    All,
+}
 
 /// Compares two trees; none stands for the empty one. Equal subtrees are not read.
 ///
@@ -67,7 +80,7 @@ pub fn changes(
     new: Option<ObjectId>,
 ) -> Result<Changes, Error> {
     let mut found = Changes::default();
-    for delta in deltas(format, read, old, new)? {
+    for delta in deltas(format, read, Threads::One, old, new)? {
         let list = match (delta.old, delta.new) {
             (None, _) => &mut found.created,
             (Some(_), Some(_)) => &mut found.modified,
@@ -85,106 +98,111 @@ pub fn changes(
 pub fn deltas(
     format: ObjectFormat,
     read: &ReadTree<'_>,
+    threads: Threads,
     old: Option<ObjectId>,
     new: Option<ObjectId>,
 ) -> Result<Vec<Delta>, Error> {
-    let mut found = Vec::new();
-    Comparison {
+    let comparison = Comparison {
         format,
         read,
-        found: &mut found,
-        path: Vec::new(),
+        threads,
+    };
+    match threads {
+        Threads::One => comparison.trees(&[], old, new),
+        Threads::All => pool::run(|| comparison.trees(&[], old, new)),
     }
-    .trees(old, new)?;
-    Ok(found)
 }
 
 struct Comparison<'a> {
     format: ObjectFormat,
     read: &'a ReadTree<'a>,
-    found: &'a mut Vec<Delta>,
-    path: Vec<u8>,
+    threads: Threads,
+}
+
+/// What two trees have at a name, where they differ.
+enum Difference {
+    /// A file on one side, or on both.
+    File(Delta),
+    /// A directory on one side, or on both.
+    Directory(Vec<u8>, Option<ObjectId>, Option<ObjectId>),
 }
 
 impl Comparison<'_> {
-    fn trees(&mut self, old: Option<ObjectId>, new: Option<ObjectId>) -> Result<(), Error> {
+    fn trees(
+        &self,
+        path: &[u8],
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+    ) -> Result<Vec<Delta>, Error> {
         if old == new {
-            return Ok(());
+            return Ok(Vec::new());
         }
+        let differences = self.names(path, old, new)?;
+        let below = |difference: Difference| match difference {
+            Difference::File(delta) => Ok(vec![delta]),
+            Difference::Directory(path, old, new) => self.trees(&path, old, new),
+        };
+        let found: Vec<Vec<Delta>> = match self.threads {
+            Threads::All if differences.len() > 1 => {
+                let all = differences.into_par_iter().map(below);
+                all.collect::<Result<_, _>>()?
+            }
+            _ => {
+                let all = differences.into_iter().map(below);
+                all.collect::<Result<_, _>>()?
+            }
+        };
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The names of two trees side by side.
+    fn names(
+        &self,
+        path: &[u8],
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+    ) -> Result<Vec<Difference>, Error> {
         let bytes = |id: Option<ObjectId>| id.map_or(Ok(Vec::new()), |id| (self.read)(&id));
         let (old, new) = (bytes(old)?, bytes(new)?);
         let (old, new) = (decode(self.format, &old)?, decode(self.format, &new)?);
         let (mut a, mut b) = (old.as_slice(), new.as_slice());
+        let mut found = Vec::new();
         loop {
             let key = |entry: &TreeEntry<'_>| entry.mode == Mode::Tree;
             let order = match (a.first(), b.first()) {
-                (None, None) => return Ok(()),
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (None, None) => return Ok(found),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
                 (Some(x), Some(y)) => entry_order((x.name, key(x)), (y.name, key(y))),
             };
-            if order.is_le() && order.is_ge() {
-                let (x, y) = (a[0], b[0]);
-                if x.mode == Mode::Tree {
-                    self.below(x.name, |this| this.trees(Some(x.id), Some(y.id)))?;
-                } else if (x.mode, x.id) != (y.mode, y.id) {
-                    self.below(x.name, |this| {
-                        this.push(Some(x), Some(y));
-                        Ok(())
-                    })?;
-                }
-                (a, b) = (&a[1..], &b[1..]);
-            } else if order.is_lt() {
-                self.one_sided(a[0], Side::Old)?;
-                a = &a[1..];
-            } else {
-                self.one_sided(b[0], Side::New)?;
-                b = &b[1..];
+            let x = a.first().filter(|_| order.is_le());
+            let y = b.first().filter(|_| order.is_ge());
+            (a, b) = (
+                &a[usize::from(x.is_some())..],
+                &b[usize::from(y.is_some())..],
+            );
+            if x.map(|x| (x.mode, x.id)) != y.map(|y| (y.mode, y.id)) {
+                found.push(difference(path, x, y));
             }
         }
     }
-
-    fn one_sided(&mut self, entry: TreeEntry<'_>, side: Side) -> Result<(), Error> {
-        self.below(entry.name, |this| match (entry.mode, side) {
-            (Mode::Tree, Side::Old) => this.trees(Some(entry.id), None),
-            (Mode::Tree, Side::New) => this.trees(None, Some(entry.id)),
-            (_, Side::Old) => {
-                this.push(Some(entry), None);
-                Ok(())
-            }
-            (_, Side::New) => {
-                this.push(None, Some(entry));
-                Ok(())
-            }
-        })
-    }
-
-    fn push(&mut self, old: Option<TreeEntry<'_>>, new: Option<TreeEntry<'_>>) {
-        let item = |entry: TreeEntry<'_>| Item {
-            mode: entry.mode,
-            id: entry.id,
-        };
-        self.found.push(Delta {
-            path: self.path.clone(),
-            old: old.map(item),
-            new: new.map(item),
-        });
-    }
-
-    fn below(
-        &mut self,
-        name: &[u8],
-        work: impl FnOnce(&mut Self) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let length = super::node::push(&mut self.path, name);
-        let result = work(self);
-        self.path.truncate(length);
-        result
-    }
 }
 
-#[derive(Clone, Copy)]
-enum Side {
-    Old,
-    New,
+/// What two entries of one name, or one alone, say.
+fn difference(path: &[u8], x: Option<&TreeEntry<'_>>, y: Option<&TreeEntry<'_>>) -> Difference {
+    let entry = x.or(y).expect("a name that one of the trees has");
+    let mut path = path.to_vec();
+    super::node::push(&mut path, entry.name);
+    if entry.mode == Mode::Tree {
+        return Difference::Directory(path, x.map(|x| x.id), y.map(|y| y.id));
+    }
+    let item = |entry: &TreeEntry<'_>| Item {
+        mode: entry.mode,
+        id: entry.id,
+    };
+    Difference::File(Delta {
+        path,
+        old: x.map(item),
+        new: y.map(item),
+    })
 }

@@ -1,4 +1,4 @@
-//! The threads a scan runs on. A directory is looked at on the stack of the one above it, so they have room for the
+//! The threads that scans and comparisons run on. A directory is looked at on the stack of the one above it, so they have room for the
 //! deepest path the operating system takes.
 
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ const STACK: usize = 256 << 20;
 static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
 
 /// Runs `work` on the pool, or in place where no pool can be made.
-pub(super) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let make = || {
         let builder = rayon::ThreadPoolBuilder::new().stack_size(STACK);
         builder.build().ok()

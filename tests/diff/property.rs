@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use go_team::git::diff::attributes::Attributes;
-use go_team::git::diff::deltas;
 use go_team::git::diff::measure::{Contents, Measure};
 use go_team::git::diff::rename::{Detect, Pair, Status, pairs};
 use go_team::git::diff::source::Source;
+use go_team::git::diff::{Threads, deltas};
 use go_team::git::open::{OpenOptions, Repo};
 use go_team::git::patch::{PatchWriter, drivers_of};
 use go_team::model::ObjectId;
@@ -95,6 +95,7 @@ fn compare(repo: &Repo, old: ObjectId, new: ObjectId, detect: Detect) -> Vec<Pai
     let found = deltas(
         repo.backend.format(),
         &|id| source.tree(id),
+        Threads::All,
         Some(old),
         Some(new),
     );

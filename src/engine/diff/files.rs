@@ -11,10 +11,11 @@ use crate::git::diff::measure::{Contents, Measure};
 use crate::git::diff::pathspec::Pathspec;
 use crate::git::diff::rename::{Detect, Pair, Place, Status, pairs};
 use crate::git::diff::source::Source;
+use crate::git::diff::{self, Threads};
 use crate::git::patch::quote::quoted;
 use crate::git::patch::{PatchWriter, drivers_of};
 use crate::git::tree::Mode;
-use crate::git::{self, diff};
+use crate::git::{self, pool};
 use crate::model::path_text::quote_path;
 use crate::model::{CheckpointId, ObjectId};
 
@@ -177,12 +178,6 @@ pub(super) struct Comparison<'a> {
     attributes: Attributes,
 }
 
-/// What was read to be measured.
-type Read = Result<(Contents, [Driver; 2]), git::Error>;
-
-/// How many files are read while as many are measured: both take about as long.
-const BATCH: usize = 16;
-
 impl<'a> Comparison<'a> {
     /// Compares the trees of two sides; none when one of them has no files.
     pub fn of(
@@ -209,7 +204,7 @@ impl<'a> Comparison<'a> {
         };
         let source = Source::new(&workspace.repo, new.snapshot.as_ref());
         let format = workspace.repo.backend.format();
-        let mut deltas = diff::deltas(format, &|id| source.tree(id), old, tree)?;
+        let mut deltas = diff::deltas(format, &|id| source.tree(id), Threads::All, old, tree)?;
         deltas.retain(|delta| paths.takes(&delta.path));
         let mut attributes = Attributes::new(&workspace.repo)?;
         let pairs = pairs(&deltas, detect, &source, &mut attributes)?;
@@ -243,39 +238,24 @@ impl<'a> Comparison<'a> {
         report
     }
 
-    /// How much changed in each path. The object store is read by one at a time, so one thread reads ahead while the
-    /// others measure.
+    /// How much changed in each path.
     fn measure(&mut self) -> Vec<Option<Result<Measure, git::Error>>> {
         let Self {
             source,
             pairs,
             attributes,
         } = self;
-        let read = |pair: &Pair, attributes: &mut Attributes| -> Read {
-            let drivers = drivers_of(attributes, pair);
-            Ok((Contents::read(source, pair)?, drivers))
+        let drivers: Vec<[Driver; 2]> = pairs
+            .iter()
+            .map(|pair| drivers_of(attributes, pair))
+            .collect();
+        let measure = |(pair, [old, new]): (&Pair, &[Driver; 2])| {
+            Contents::read(source, pair)?.measure([old, new])
         };
-        let mut measured = Vec::with_capacity(pairs.len());
-        let mut waiting: Vec<Read> = Vec::new();
-        let batches = pairs.chunks(BATCH).map(Some).chain([None]);
-        for batch in batches {
-            let (next, done) = rayon::join(
-                || -> Vec<Read> {
-                    let pairs = batch.unwrap_or_default().iter();
-                    pairs.map(|pair| read(pair, attributes)).collect()
-                },
-                || -> Vec<Option<Result<Measure, git::Error>>> {
-                    let of = |read: Read| {
-                        let (contents, [old, new]) = read?;
-                        contents.measure([&old, &new])
-                    };
-                    waiting.into_par_iter().map(|read| Some(of(read))).collect()
-                },
-            );
-            measured.extend(done);
-            waiting = next;
-        }
-        measured
+        pool::run(|| {
+            let all = pairs.par_iter().zip(&drivers);
+            all.map(|each| Some(measure(each))).collect()
+        })
     }
 
     /// The patch.

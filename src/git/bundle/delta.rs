@@ -28,7 +28,7 @@ fn size(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// What a delta makes of a base.
-pub(super) fn apply(base: &[u8], delta: &[u8]) -> Result<Vec<u8>, BundleError> {
+pub(in crate::git) fn apply(base: &[u8], delta: &[u8]) -> Result<Vec<u8>, BundleError> {
     let (base_size, result_size, mut rest) = sizes(delta).ok_or(DAMAGED)?;
     if base_size != base.len() as u64 {
         return Err(BundleError::Pack("a delta is for another base"));

@@ -5,7 +5,7 @@
 //! looked up before anything of it reaches the repository.
 
 mod collect;
-mod delta;
+pub(super) mod delta;
 mod header;
 mod inspect;
 mod objects;

@@ -1,7 +1,7 @@
 //! Files of a checkpoint as they were on disk: the bytes kept aside where git would not give them back, else what git
 //! would check out by the attributes that the checkpoint itself holds.
 
-use super::Item;
+use super::{Item, Threads};
 use crate::git::Error;
 use crate::git::attributes::Attributes;
 use crate::git::convert::{self, Conversion, Converter};
@@ -109,9 +109,9 @@ impl<'r> Checkout<'r> {
     pub fn list(&self) -> Result<Vec<Listed>, Error> {
         let read = |id: &ObjectId| self.tree_bytes(id);
         let format = self.repo.backend.format();
-        let files = super::deltas(format, &read, None, Some(self.tree))?;
+        let files = super::deltas(format, &read, Threads::All, None, Some(self.tree))?;
         let raw = match self.raw {
-            Some(raw) => super::deltas(format, &read, None, Some(raw))?,
+            Some(raw) => super::deltas(format, &read, Threads::All, None, Some(raw))?,
             None => Vec::new(),
         };
         let raw: std::collections::HashMap<Vec<u8>, Item> = raw

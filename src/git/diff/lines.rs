@@ -1,5 +1,7 @@
 //! Which lines differ, by the algorithm and the heuristics of `git diff`.
 
+mod quick;
+
 use git2::{DiffOptions, Patch};
 
 use crate::git::Error;
@@ -43,6 +45,14 @@ pub fn count(old: &[u8], new: &[u8]) -> Result<LineCounts, Error> {
         });
     }
     let (old, new) = without_common_end(old, new);
+    match quick::count(old, new) {
+        Some(counts) => Ok(counts),
+        None => compared(old, new),
+    }
+}
+
+/// Counts by comparing all of it.
+fn compared(old: &[u8], new: &[u8]) -> Result<LineCounts, Error> {
     let patch = compare(old, new, 0)?;
     let (_, added, removed) = patch.line_stats().map_err(|error| wrap(&error))?;
     Ok(LineCounts {
