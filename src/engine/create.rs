@@ -173,18 +173,26 @@ impl Making<'_> {
         let id = fresh_id(workspace, &manifest, &inputs, now)?;
         timings.lap("open session");
 
+        let beginning = manifest.beginning(&id, options.trigger, now);
         let mut draft = inputs.draft(&manifest, &parent, id, now);
-        let made = match options.files {
-            Files::RecordOnly => None,
-            Files::Capture => Some(Captured::take(
-                workspace,
-                &mut draft,
-                &parent,
-                (snapshot, holds),
-                progress,
-                &mut timings,
-            )?),
-        };
+        // A long list takes its time to reach the disk, and nearly all of it is known already.
+        let (made, begun) = std::thread::scope(|scope| {
+            let begin = |beginning| workspace.store.begin_manifest(&manifest, beginning);
+            let begun = beginning.map(|beginning| scope.spawn(move || begin(beginning)));
+            let made = match options.files {
+                Files::RecordOnly => None,
+                Files::Capture => Some(Captured::take(
+                    workspace,
+                    &mut draft,
+                    &parent,
+                    (snapshot, holds),
+                    progress,
+                    &mut timings,
+                )?),
+            };
+            let begun = begun.and_then(|begun| begun.join().ok().flatten());
+            Ok::<_, Error>((made, begun))
+        })?;
         let unchanged = made.as_ref().is_some_and(|made| made.unchanged);
         let (skipped, nested) = made.as_ref().map_or_else(Default::default, |made| {
             (made.skipped.clone(), made.nested.clone())
@@ -221,14 +229,15 @@ impl Making<'_> {
             journal: &journal,
         };
         let committed = made.map(|made| made.committed);
-        let published = match publication.run(workspace, committed, &mut timings) {
-            Ok(published) => published,
-            Err(error) => {
-                // Whatever this cannot clean up, the journal lets the next command clean up.
-                let _ = workspace.recover(&session);
-                return Err(error);
-            }
-        };
+        let published =
+            match publication.run(workspace, committed, begun, &mut warnings, &mut timings) {
+                Ok(published) => published,
+                Err(error) => {
+                    // Whatever this cannot clean up, the journal lets the next command clean up.
+                    let _ = workspace.recover(&session);
+                    return Err(error);
+                }
+            };
         // The checkpoint is complete and durable: nothing below can take it back.
         workspace.finish(&session, &pruned, published, &mut warnings, &mut timings);
         let pruned = pruned.into_iter().map(|entry| entry.id).collect();

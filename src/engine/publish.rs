@@ -1,18 +1,24 @@
-//! The order in which a checkpoint becomes visible: objects, ref, record, manifest, each on the disk before the next.
+//! The order in which a checkpoint becomes visible: objects, ref, record, manifest.
 //!
-//! The contents of all files are synced side by side first, under temporary names; what remains is a chain of renames,
-//! each followed by a sync of its directory. The journal is in its place before the first rename that counts, so that
-//! the next command can tell a checkpoint that was cut short from one that was completed; and on the disk before the
-//! ref, so that it can do so after a power cut too.
+//! The disk is waited for three times, and each time for all that can be written side by side:
+//!
+//! 1. the contents of all files, under temporary names
+//! 2. the names of the journal and of the pack
+//! 3. the names of the ref, the record, the manifest and the live state
+//!
+//! Whoever looks sees them appear in that order. A power cut may keep any of the names of the third wait and lose the
+//! others: the manifest decides then. If it has the checkpoint, the journal lets the next command put back a ref or a
+//! record that is missing, from the commit; if it has not, the checkpoint was never acknowledged, and goes. A checkpoint
+//! without a commit has its record on the disk before the manifest is replaced.
 
-use std::thread::{Scope, ScopedJoinHandle};
+use std::thread::ScopedJoinHandle;
 
 use super::{Error, Workspace};
 use crate::git::reference::StagedRef;
-use crate::git::snapshot::{Committed, PackPart, PublishedSnapshot, reference_of};
+use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
 use crate::git::timings::Timings;
 use crate::model::{Entry, Journal, Manifest, Record, SessionId, State};
-use crate::store::{self, Staged};
+use crate::store::{self, Begun, Staged};
 
 /// All that a checkpoint puts on the disk beside its objects.
 pub(super) struct Publication<'a> {
@@ -31,79 +37,85 @@ impl Publication<'_> {
         &self,
         workspace: &Workspace,
         committed: Option<Committed>,
+        begun: Option<Begun>,
+        warnings: &mut Vec<String>,
         timings: &mut Timings,
     ) -> Result<Option<PublishedSnapshot>, Error> {
         let store = &workspace.store;
         let session = &self.manifest.session_id;
         let sync = workspace.sync();
         let reference = reference_of(session, &self.record.id);
-        let contents = self.sync_contents(workspace, committed.as_ref(), &reference)?;
+        let contents = self.sync_contents(workspace, committed.as_ref(), begun, &reference)?;
         timings.lap("sync contents");
         contents.journal.publish().map_err(store::Error::from)?;
-        let published = if let (Some(committed), Some(staged)) = (committed, contents.reference) {
+        let mut published = if let (Some(committed), Some(staged)) = (committed, contents.reference)
+        {
             let visible = committed.publish(&workspace.repo)?;
             // Neither name needs the other on the disk. A power cut that takes the journal's and leaves the pack's
             // leaves objects that no ref holds, and a `.keep` file that is removed when it is old.
-            std::thread::scope(|scope| {
-                let journal = scope.spawn(|| store.sync_session(session));
-                let objects = visible.sync(&workspace.repo, sync);
-                joined(journal)?;
-                objects.map_err(Error::from)
-            })?;
+            side_by_side(
+                || Ok(store.sync_session(session)?),
+                || Ok(visible.sync(&workspace.repo, sync)?),
+            )?;
             timings.lap("publish objects");
             let published = visible.publish(staged, &reference, sync)?;
-            timings.lap("publish ref");
+            contents.record.publish().map_err(store::Error::from)?;
             Some(published)
         } else {
+            contents.record.publish().map_err(store::Error::from)?;
             store.sync_session(session)?;
             None
         };
-        contents.record.publish().map_err(store::Error::from)?;
-        store.sync_session(session)?;
-        timings.lap("publish record");
         contents.manifest.publish().map_err(store::Error::from)?;
         contents.state.publish().map_err(store::Error::from)?;
         store.point_latest(session, &self.record.id)?;
-        store.sync_session(session)?;
-        timings.lap("publish manifest");
+        // The scan is remembered while the disk is waited for.
+        let scan = published.as_mut().and_then(PublishedSnapshot::take_scan);
+        let reference = published.as_ref();
+        std::thread::scope(|scope| {
+            let names = scope.spawn(|| store.sync_session(session));
+            let reference = reference.map(|published| scope.spawn(|| published.sync_reference()));
+            if let Some(Err(error)) = scan.map(|scan| scan.remember(&workspace.repo)) {
+                warnings.push(error.to_string());
+            }
+            joined(names)?;
+            reference.map_or(Ok(()), joined)
+        })?;
+        timings.lap("publish names");
         Ok(published)
     }
 
-    /// Writes everything aside and syncs it, the pack included, all at the same time: one wait for the disk and not
-    /// seven.
+    /// Writes everything aside and syncs it, the pack included, in one wait for the disk and not seven.
     fn sync_contents(
         &self,
         workspace: &Workspace,
         committed: Option<&Committed>,
+        begun: Option<Begun>,
         reference: &str,
     ) -> Result<Contents, Error> {
         let store = &workspace.store;
-        let sync = workspace.sync();
-        let session = &self.manifest.session_id;
-        std::thread::scope(|scope| {
-            let pack = |part| move || committed.map_or(Ok(()), |made| made.sync(part, sync));
-            let objects = scope.spawn(pack(PackPart::Objects));
-            let index = scope.spawn(pack(PackPart::Index));
-            let reference = scope.spawn(|| {
-                let staged = committed.map(|made| made.stage_reference(&workspace.repo, reference));
-                let staged = staged.transpose()?;
-                staged.as_ref().map_or(Ok(()), |staged| staged.sync(sync))?;
-                Ok::<_, crate::git::Error>(staged)
-            });
-            let journal = synced(scope, || store.stage_journal(self.journal));
-            let manifest = synced(scope, || store.stage_manifest(self.manifest));
-            let state = synced(scope, || store.stage_state(session, self.state));
-            let record = synced(scope, || store.stage_record(self.record));
-            joined(objects)?;
-            joined(index)?;
-            Ok(Contents {
-                journal: joined(journal)?,
-                reference: joined(reference)?,
-                record: joined(record)?,
-                manifest: joined(manifest)?,
-                state: joined(state)?,
-            })
-        })
+        let stage = |made: &Committed| made.stage_reference(&workspace.repo, reference);
+        let mut contents = Contents {
+            journal: store.stage_journal(self.journal)?,
+            reference: committed.map(stage).transpose()?,
+            record: store.stage_record(self.record)?,
+            manifest: store.finish_manifest(self.manifest, begun)?,
+            state: store.stage_state(&self.manifest.session_id, self.state)?,
+        };
+        let objects = committed.into_iter().flat_map(Committed::files);
+        let reference = contents.reference.iter().map(StagedRef::file);
+        Staged::sync_all(
+            &mut [
+                &mut contents.journal,
+                &mut contents.record,
+                &mut contents.manifest,
+                &mut contents.state,
+            ],
+            &objects.chain(reference).collect::<Vec<_>>(),
+            store.durability(),
+        )
+        .map_err(store::Error::from)?;
+        Ok(contents)
     }
 }
 
@@ -116,15 +128,16 @@ struct Contents {
     state: Staged,
 }
 
-/// Writes and syncs a file on a thread of its own.
-fn synced<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    stage: impl FnOnce() -> Result<Staged, store::Error> + Send + 'scope,
-) -> ScopedJoinHandle<'scope, Result<Staged, store::Error>> {
-    scope.spawn(|| {
-        let mut staged = stage()?;
-        staged.sync()?;
-        Ok(staged)
+/// Waits for the disk twice in the time of once.
+fn side_by_side(
+    one: impl FnOnce() -> Result<(), Error> + Send,
+    other: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        joined(one)?;
+        other
     })
 }
 
@@ -136,8 +149,8 @@ fn joined<T, E: Into<Error>>(handle: ScopedJoinHandle<'_, Result<T, E>>) -> Resu
 }
 
 impl Workspace {
-    /// What follows a complete checkpoint: pruned ones go, the pack is released, the scan is remembered. What fails here
-    /// is a warning; the journal is left to the next command, which finishes it.
+    /// What follows a complete checkpoint: pruned ones go, the pack is released, packs are merged. What fails here is a
+    /// warning; the journal is left to the next command, which finishes it.
     pub(super) fn finish(
         &self,
         session: &SessionId,
@@ -152,20 +165,15 @@ impl Workspace {
                 warnings.push(format!("could not remove {}: {error}", entry.id));
             }
         }
-        let settled = published.map(PublishedSnapshot::release).transpose();
-        let settled = settled.map_err(|error| warnings.push(error.to_string()));
+        let pack = published.map(PublishedSnapshot::release).transpose();
+        let pack = pack.map_err(|error| warnings.push(error.to_string()));
         if warnings.len() == before
             && let Err(error) = self.store.drop_journal(session)
         {
             warnings.push(error.to_string());
         }
         timings.lap("clean up");
-        let Ok(Some(settled)) = settled else { return };
-        let pack = settled.pack.clone();
-        if let Err(error) = settled.remember(&self.repo) {
-            warnings.push(error.to_string());
-        }
-        timings.lap("remember the scan");
+        let Ok(Some(pack)) = pack else { return };
         if let Err(error) = self.tidy_packs(&pack) {
             warnings.push(format!("could not merge packs: {error}"));
         }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::rebuild::evidence::from_commit;
 use super::{Error, Workspace};
 use crate::git::snapshot::{reference_of, retract};
-use crate::model::{CheckpointId, Journal, Manifest, RollbackId, SessionId, SessionStatus};
+use crate::model::{CheckpointId, Entry, Journal, Manifest, RollbackId, SessionId, SessionStatus};
 use crate::store;
 
 /// Something that was unfinished and is not any more.
@@ -150,6 +151,30 @@ impl Workspace {
         self.finish_create(session)
     }
 
+    /// Puts back the ref and the record of a checkpoint that the manifest lists, where a power cut took their names: they
+    /// reach the disk together with the manifest's.
+    fn restore_names(&self, session: &SessionId, entry: &Entry) -> Result<(), Error> {
+        let Some(commit) = entry.commit_hash else {
+            return Ok(());
+        };
+        let reference = reference_of(session, &entry.id);
+        let backend = &*self.repo.backend;
+        if backend.reference(&reference)?.is_none() {
+            backend.create_reference(&reference, commit, self.sync())?;
+        }
+        if matches!(
+            self.store.load_record(session, &entry.id),
+            Err(store::Error::Missing { .. })
+        ) && let Ok(record) = from_commit(backend, session, &entry.id, &commit)
+            && record.checksum() == entry.checksum
+        {
+            let staged = self.store.stage_record(&record)?;
+            staged.publish().map_err(store::Error::from)?;
+            self.store.sync_session(session)?;
+        }
+        Ok(())
+    }
+
     fn finish_create(&self, session: &SessionId) -> Result<Vec<Recovered>, Error> {
         let Some(journal) = self.store.load_journal(session)? else {
             return Ok(Vec::new());
@@ -159,7 +184,8 @@ impl Workspace {
             Journal::Create(create) => {
                 let manifest = self.store.load_manifest(session)?;
                 let checkpoint = create.checkpoint.clone();
-                if manifest.entry(&checkpoint).is_some() {
+                if let Some(entry) = manifest.entry(&checkpoint) {
+                    self.restore_names(session, entry)?;
                     if let Some(pack) = &create.keep {
                         crate::git::pack::release_in(&self.repo, pack)?;
                     }

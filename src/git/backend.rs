@@ -108,7 +108,7 @@ pub trait Backend: Send + std::marker::Sync {
     fn create_reference(&self, name: &str, id: ObjectId, sync: Sync) -> Result<(), Error> {
         let staged = self.stage_reference(name, id)?;
         staged.sync(sync)?;
-        staged.publish(sync)
+        staged.publish(sync)?.sync()
     }
 
     /// Makes a ref of go-team's own point at `id`, whatever it is now, damaged included.

@@ -1,13 +1,16 @@
 //! A checkpoint commit on its way into the repository: in a pack that nobody sees, visible, held by a ref, remembered.
 
+use std::fs::File;
+use std::path::Path;
+
+use super::Error;
 use super::backend::Sync;
 use super::cache::Anchor;
 use super::open::Repo;
 use super::pack::{Published, StagedPack};
-use super::reference::StagedRef;
+use super::reference::{PlacedRef, StagedRef};
 use super::scan::{Scan, ScanMemory};
 use super::timings::Timings;
-use super::{Error, IoContext as _};
 use crate::model::object_id::ObjectId;
 
 /// A checkpoint commit in a pack that git does not see yet.
@@ -31,20 +34,10 @@ impl Committed {
         self.pack.name()
     }
 
-    /// Makes the content of the pack, or of its index, durable; nobody sees it yet. The two can be synced side by side.
-    ///
-    /// # Errors
-    /// When the disk does not take it.
-    pub fn sync(&self, part: PackPart, sync: Sync) -> Result<(), Error> {
-        let [pack, index] = self.pack.files();
-        let (file, path) = match part {
-            PackPart::Objects => pack,
-            PackPart::Index => index,
-        };
-        match sync {
-            Sync::Durable => file.sync_all().at("sync", path),
-            Sync::Lazy => Ok(()),
-        }
+    /// The files whose content must reach the disk before [`Committed::publish`]; nobody sees them yet.
+    #[must_use]
+    pub fn files(&self) -> [(&File, &Path); 2] {
+        self.pack.files()
     }
 
     /// Writes the ref without putting it in its place, to be synced beside the pack.
@@ -79,15 +72,6 @@ impl Committed {
     }
 }
 
-/// The two files of a pack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PackPart {
-    /// The objects.
-    Objects,
-    /// Where they are.
-    Index,
-}
-
 /// A checkpoint commit that git can read and no ref holds yet.
 pub struct Visible {
     id: ObjectId,
@@ -109,7 +93,7 @@ impl Visible {
         }
     }
 
-    /// Puts the ref in its place. Afterwards the checkpoint is in the repository for good.
+    /// Puts the ref in its place. Its name is not durable before [`PublishedSnapshot::sync_reference`].
     ///
     /// # Errors
     /// When it cannot be put there; it does not exist then.
@@ -119,59 +103,66 @@ impl Visible {
         reference: &str,
         sync: Sync,
     ) -> Result<PublishedSnapshot, Error> {
-        staged.publish(sync)?;
+        let placed = staged.publish(sync)?;
         let anchor = Anchor {
             reference: reference.to_owned(),
             commit: self.id,
         };
         Ok(PublishedSnapshot {
+            placed,
             pack: self.pack,
-            root: self.root,
-            conflicts: self.conflicts,
-            memory: self.memory,
-            anchor,
+            scan: Some(SeenScan {
+                root: self.root,
+                conflicts: self.conflicts,
+                memory: self.memory,
+                anchor,
+            }),
         })
     }
 }
 
 /// A checkpoint whose ref exists.
 pub struct PublishedSnapshot {
+    placed: PlacedRef,
     pack: Published,
-    root: super::node::Dir,
-    conflicts: Vec<super::index::Stage>,
-    memory: ScanMemory,
-    anchor: Anchor,
+    scan: Option<SeenScan>,
 }
 
 impl PublishedSnapshot {
-    /// Hands the pack to git's ordinary housekeeping. To be called when the checkpoint is complete.
+    /// Makes the ref's name durable. Afterwards the commit is in the repository for good.
+    ///
+    /// # Errors
+    /// When the system cannot promise it.
+    pub fn sync_reference(&self) -> Result<(), Error> {
+        self.placed.sync()
+    }
+
+    /// What was seen, to be remembered for the next scan; once.
+    pub fn take_scan(&mut self) -> Option<SeenScan> {
+        self.scan.take()
+    }
+
+    /// Hands the pack to git's ordinary housekeeping, and gives its name. To be called when the checkpoint is complete.
     ///
     /// # Errors
     /// When the pack's `.keep` file cannot be removed; the checkpoint is complete all the same.
-    pub fn release(self) -> Result<Settled, Error> {
-        let pack = self.pack.name().to_owned();
+    pub fn release(self) -> Result<String, Error> {
+        let name = self.pack.name().to_owned();
         self.pack.release()?;
-        Ok(Settled {
-            pack,
-            root: self.root,
-            conflicts: self.conflicts,
-            memory: self.memory,
-            anchor: self.anchor,
-        })
+        Ok(name)
     }
 }
 
-/// A checkpoint of which only the scan is left to be remembered.
-pub struct Settled {
-    /// The pack's name.
-    pub pack: String,
+/// What a scan saw, with the ref that holds it. The ref need not be on the disk yet: where it is lost the next scan does
+/// not go by what is remembered.
+pub struct SeenScan {
     root: super::node::Dir,
     conflicts: Vec<super::index::Stage>,
     memory: ScanMemory,
     anchor: Anchor,
 }
 
-impl Settled {
+impl SeenScan {
     /// Remembers the scan for the next one.
     ///
     /// # Errors

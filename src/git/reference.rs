@@ -57,6 +57,12 @@ impl StagedRef {
         })
     }
 
+    /// The file whose content must reach the disk before [`StagedRef::publish`].
+    #[must_use]
+    pub fn file(&self) -> (&fs::File, &Path) {
+        (self.file.as_file(), self.file.path())
+    }
+
     /// Makes the content durable.
     ///
     /// # Errors
@@ -68,23 +74,23 @@ impl StagedRef {
         }
     }
 
-    /// Puts the ref in its place and makes its name durable.
+    /// Puts the ref in its place. Its name is not durable before [`PlacedRef::sync`].
     ///
     /// # Errors
     /// When there is one of that name, or it cannot be put there.
-    pub fn publish(self, sync: Sync) -> Result<(), Error> {
+    pub fn publish(self, sync: Sync) -> Result<PlacedRef, Error> {
         self.place(sync, Placing::New)
     }
 
-    /// Puts the ref in its place, whatever was there.
+    /// Puts the ref in its place, whatever was there. Its name is not durable before [`PlacedRef::sync`].
     ///
     /// # Errors
     /// When it cannot be put there.
-    pub fn replace(self, sync: Sync) -> Result<(), Error> {
+    pub fn replace(self, sync: Sync) -> Result<PlacedRef, Error> {
         self.place(sync, Placing::Over)
     }
 
-    fn place(self, sync: Sync, placing: Placing) -> Result<(), Error> {
+    fn place(self, sync: Sync, placing: Placing) -> Result<PlacedRef, Error> {
         let Self {
             mut file,
             common_dir,
@@ -106,9 +112,38 @@ impl StagedRef {
                 _ => return Err(failed.error).at("create", &place),
             }
         }
-        match sync {
-            Sync::Durable => super::sync_dir(dir),
-            Sync::Lazy => Ok(()),
+        Ok(PlacedRef {
+            dir: dir.to_owned(),
+            common_dir,
+            sync,
+        })
+    }
+}
+
+/// A ref that is in its place.
+#[derive(Debug)]
+#[must_use = "its name is not durable yet"]
+pub struct PlacedRef {
+    dir: PathBuf,
+    common_dir: PathBuf,
+    sync: Sync,
+}
+
+impl PlacedRef {
+    /// Makes the ref's name durable.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn sync(&self) -> Result<(), Error> {
+        if self.sync == Sync::Lazy {
+            return Ok(());
+        }
+        match fs::File::open(&self.dir) {
+            // A running `git pack-refs` has taken the ref into its own file and removed the empty directory.
+            Err(error) if error.kind() == ErrorKind::NotFound => super::sync_dir(&self.common_dir),
+            opened => opened
+                .and_then(|dir| dir.sync_all())
+                .at("sync directory", &self.dir),
         }
     }
 }

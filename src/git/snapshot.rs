@@ -7,7 +7,7 @@ use super::backend::Head;
 use super::cache::Anchor;
 pub use super::commit::tree_of;
 use super::commit::{add_json, encode_commit, write_paths};
-pub use super::committed::{Committed, PackPart, PublishedSnapshot, Settled, Visible};
+pub use super::committed::{Committed, PublishedSnapshot, SeenScan, Visible};
 use super::diff::{self, Changes};
 use super::hash::Kind;
 use super::node::Entry;

@@ -75,9 +75,7 @@ impl Staged {
         let (mut file, temp) = Temp::beside(target, |path| {
             platform::open_private(OpenOptions::new().write(true).create_new(true), path)
         })?;
-        for part in parts {
-            file.write_all(part).map_err(on("write", &temp.path))?;
-        }
+        write_all(&mut file, &temp.path, parts)?;
         Ok(Self {
             file,
             temp,
@@ -85,6 +83,15 @@ impl Staged {
             durability,
             is_synced: false,
         })
+    }
+
+    /// Adds to what was written.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, parts: &[&[u8]]) -> Result<(), IoError> {
+        self.is_synced = false;
+        write_all(&mut self.file, &self.temp.path, parts)
     }
 
     /// Makes the content durable; files can be synced side by side.
@@ -96,6 +103,26 @@ impl Staged {
             self.file.sync_all().map_err(on("sync", &self.temp.path))?;
         }
         self.is_synced = true;
+        Ok(())
+    }
+
+    /// Makes the contents of many files durable at once, others' too.
+    ///
+    /// # Errors
+    /// When the system cannot promise it for one of them.
+    pub fn sync_all(
+        staged: &mut [&mut Self],
+        others: &[(&File, &Path)],
+        durability: Durability,
+    ) -> Result<(), IoError> {
+        let own = staged
+            .iter()
+            .map(|staged| (&staged.file, staged.temp.path.as_path()));
+        let all: Vec<_> = own.chain(others.iter().copied()).collect();
+        super::sync_files(&all, durability)?;
+        for staged in staged {
+            staged.is_synced = true;
+        }
         Ok(())
     }
 
@@ -113,6 +140,13 @@ impl Staged {
     pub fn target(&self) -> &Path {
         &self.target
     }
+}
+
+fn write_all(file: &mut File, path: &Path, parts: &[&[u8]]) -> Result<(), IoError> {
+    for part in parts {
+        file.write_all(part).map_err(on("write", path))?;
+    }
+    Ok(())
 }
 
 /// A temporary file or directory that is removed unless it is renamed.

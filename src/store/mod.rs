@@ -21,6 +21,7 @@ mod records;
 pub mod sessions;
 mod size;
 mod state;
+mod together;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,10 @@ pub use durable::{Durability, IoError, Staged};
 pub use errors::ErrorLine;
 pub use layout::{Layout, WorktreeKey};
 pub use lock::{Holder, Lock, LockError, Wait};
+pub use manifest::Begun;
 pub use platform::free_space;
 pub use sessions::SessionItem;
+pub use together::sync_files;
 
 /// Why something cannot be loaded or stored.
 #[derive(Debug, thiserror::Error)]

@@ -125,3 +125,38 @@ fn checkpoints_are_removed_while_garbage_is_collected() {
     assert_eq!(session.manifest.next_seq(), 22);
     check::no_residue(&repo.path(".git"));
 }
+
+/// A power cut may keep the new manifest and lose the names of the ref and of the record, which were to reach the disk
+/// together with it.
+#[test]
+fn what_a_power_cut_took_beside_the_manifest_is_put_back() {
+    let whole = TestRepo::with_checkpoints();
+    let newest = whole.ok(&["cp-list", "--json"]).json()["data"]["current_checkpoint"].clone();
+    let newest = newest.as_str().unwrap();
+    let session = whole.session_dir();
+    let session = session.file_name().unwrap().to_str().unwrap();
+    let journal = format!(
+        "{{\"version\":1,\"op\":\"create\",\"session\":\"{session}\",\"checkpoint\":\"{newest}\",\
+         \"started_at\":\"2025-12-28T21:00:00.000Z\"}}"
+    );
+    for (takes_ref, takes_record) in [(true, false), (false, true), (true, true)] {
+        let repo = whole.copy();
+        repo.write(
+            format!(".git/go-team/sessions/{session}/journal.json"),
+            &journal,
+        );
+        let record = repo.session_dir().join(format!("{newest}.json"));
+        let before = std::fs::read(&record).unwrap();
+        if takes_ref {
+            let place = format!(".git/refs/go-team/{session}/{newest}");
+            std::fs::remove_file(repo.path(place)).unwrap();
+        }
+        if takes_record {
+            std::fs::remove_file(&record).unwrap();
+        }
+        repo.ok(&["cp-create", "after the cut"]);
+        assert_eq!(std::fs::read(&record).unwrap(), before);
+        assert_eq!(check::complete_one(&repo, &repo.root()).records.len(), 3);
+        repo.ok(&["cp-validate", "--deep"]);
+    }
+}

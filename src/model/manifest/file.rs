@@ -20,10 +20,14 @@ use crate::model::ids::{CheckpointId, SessionId};
 use crate::model::json::{self, JsonError, Limits};
 use crate::model::status::SessionStatus;
 use crate::model::timestamp;
+use crate::model::trigger::Trigger;
 use chrono::{DateTime, Utc};
 
 const INDENT: &str = "    ";
 const OPEN: &str = "\n  \"checkpoints\": [\n";
+const CLOSE: &str = "\n  ],\n  \"rollback_history\": [";
+/// From so many bytes on a list is read by two threads.
+const LONG: usize = 256 << 10;
 
 /// The canonical text of a list of entries, and the state of the checksum after them.
 #[derive(Debug, Clone)]
@@ -32,7 +36,16 @@ pub(super) struct EntryText {
     bytes: Vec<u8>,
     /// Where in it the list begins.
     start: usize,
+    /// How much of the list was there when it was read: lines are only added to it.
+    loaded: usize,
     hash: DigestWriter,
+}
+
+/// How a manifest's file will begin once another checkpoint is in it: all but the checkpoint's own line and what follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginning {
+    head: Vec<u8>,
+    loaded: usize,
 }
 
 impl Default for EntryText {
@@ -42,6 +55,7 @@ impl Default for EntryText {
         Self {
             bytes: Vec::new(),
             start: 0,
+            loaded: 0,
             hash,
         }
     }
@@ -71,28 +85,61 @@ impl EntryText {
     }
 
     /// Reads the lines at the start of `text`, and gives the state of the checksum after them and what follows; `None`
-    /// when one is not as [`EntryText::push`] writes it.
+    /// when one is not as [`EntryText::push`] writes it. Of a long list another thread reads the second half.
     fn parse(text: &str) -> Option<(DigestWriter, Vec<Entry>, &str)> {
-        let mut hash = Self::default().hash;
-        let mut entries = Vec::with_capacity(text.len() / 256);
-        let mut rest = text;
-        loop {
-            let (line, after) = rest.split_once('\n')?;
-            let (line, is_last) = match line.strip_suffix(',') {
-                Some(line) => (line, false),
-                None => (line, true),
-            };
-            let line = line.strip_prefix(INDENT)?;
-            hash.update(if entries.is_empty() { b"" } else { b"," });
-            hash.update(line.as_bytes());
-            entries.push(line::parse(line)?);
-            rest = after;
-            if is_last {
-                break;
+        // From behind: what follows the list is short.
+        let end = text.rfind(CLOSE)? + 1;
+        let (list, rest) = text.split_at(end);
+        let middle = match list.len() {
+            0..LONG => 0,
+            length => {
+                let half = &list.as_bytes()[length / 2..];
+                length / 2 + half.iter().position(|byte| *byte == b'\n')? + 1
             }
+        };
+        let (first, second) = list.split_at(middle);
+        let (first, second, hash) = std::thread::scope(|scope| {
+            let helper = (!first.is_empty()).then(|| scope.spawn(|| entries(first)));
+            let second = entries(second);
+            let hash = hash_of(list);
+            let first = match helper {
+                Some(helper) => helper.join().ok().flatten(),
+                None => Some(Vec::new()),
+            };
+            (first, second, hash)
+        });
+        let (mut entries, second) = (first?, second?);
+        if entries.is_empty() {
+            entries = second;
+        } else {
+            entries.extend(second);
         }
-        Some((hash, entries, rest))
+        Some((hash?, entries, rest))
     }
+}
+
+/// The state of the checksum after the lines of a list; `None` when one of them is not separated as it should be.
+fn hash_of(list: &str) -> Option<DigestWriter> {
+    let mut hash = EntryText::default().hash;
+    let mut lines = list.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let line = line.strip_prefix(INDENT)?;
+        let end = if lines.peek().is_some() { ",\n" } else { "\n" };
+        let line = line.strip_suffix(end)?;
+        hash.update(line.as_bytes());
+        hash.update(&end.as_bytes()[..end.len() - 1]);
+    }
+    Some(hash)
+}
+
+/// The entries of some lines of a list; how the lines are separated is [`hash_of`]'s to see.
+fn entries(lines: &str) -> Option<Vec<Entry>> {
+    let mut entries = Vec::with_capacity(lines.len() / 256);
+    for line in lines.lines() {
+        let line = line.strip_suffix(',').unwrap_or(line);
+        entries.push(line::parse(line.strip_prefix(INDENT)?)?);
+    }
+    Some(entries)
 }
 
 /// What comes after the checkpoints in the canonical JSON: the fields by name.
@@ -170,25 +217,14 @@ impl Manifest {
             &written
         };
         let checksum = self.checksum_after(&text.hash);
-        let mut out = Vec::new();
-        out.push(b'{');
-        field(&mut out, "version", &format::VERSION);
-        field(&mut out, "session_id", &self.session_id);
-        field(&mut out, "topic", &self.topic);
-        field(&mut out, "workflow", &self.workflow);
-        field(&mut out, "status", &self.status);
-        field(&mut out, "created_at", &timestamp::format(self.created_at));
-        field(&mut out, "updated_at", &timestamp::format(self.updated_at));
-        if let Some(current) = &self.current_checkpoint {
-            field(&mut out, "current_checkpoint", current);
-        }
-        field(&mut out, "next_seq", &self.next_seq);
-        list_name(&mut out, "checkpoints");
         let entries = text.lines();
-        if !entries.is_empty() {
-            out.push(b'\n');
-        }
-        let head = std::mem::take(&mut out);
+        let head = self.head(
+            self.updated_at,
+            self.current_checkpoint.as_ref(),
+            self.next_seq,
+            entries,
+        );
+        let mut out = Vec::new();
         list_end(&mut out, entries);
         list(&mut out, "rollback_history", &lines(&self.rollback_history));
         if !self.status_history.is_empty() {
@@ -205,6 +241,74 @@ impl Manifest {
         out.truncate(out.len() - 1);
         out.extend_from_slice(b"\n}\n");
         write([&head, entries, &out])
+    }
+
+    /// What comes before the list.
+    fn head(
+        &self,
+        updated_at: DateTime<Utc>,
+        current_checkpoint: Option<&CheckpointId>,
+        next_seq: u64,
+        entries: &[u8],
+    ) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.push(b'{');
+        field(&mut out, "version", &format::VERSION);
+        field(&mut out, "session_id", &self.session_id);
+        field(&mut out, "topic", &self.topic);
+        field(&mut out, "workflow", &self.workflow);
+        field(&mut out, "status", &self.status);
+        field(&mut out, "created_at", &timestamp::format(self.created_at));
+        field(&mut out, "updated_at", &timestamp::format(updated_at));
+        if let Some(current) = current_checkpoint {
+            field(&mut out, "current_checkpoint", current);
+        }
+        field(&mut out, "next_seq", &next_seq);
+        list_name(&mut out, "checkpoints");
+        if !entries.is_empty() {
+            out.push(b'\n');
+        }
+        out
+    }
+
+    /// How the file will begin once a checkpoint is appended, where the list is long enough for that to be of use.
+    #[must_use]
+    pub fn beginning(
+        &self,
+        next: &CheckpointId,
+        trigger: Trigger,
+        created_at: DateTime<Utc>,
+    ) -> Option<Beginning> {
+        let text = self.text.as_ref().filter(|text| text.loaded >= LONG)?;
+        let current = match trigger {
+            Trigger::Safety => self.current_checkpoint.as_ref(),
+            _ => Some(next),
+        };
+        let updated_at = self.updated_at.max(timestamp::to_millis(created_at));
+        Some(Beginning {
+            head: self.head(updated_at, current, self.next_seq + 1, text.lines()),
+            loaded: text.loaded,
+        })
+    }
+
+    /// The bytes of a beginning, in two parts.
+    #[must_use]
+    pub fn beginning_parts<'m>(&'m self, beginning: &'m Beginning) -> [&'m [u8]; 2] {
+        let lines = self.text.as_ref().map_or(&[][..], EntryText::lines);
+        [&beginning.head, &lines[..beginning.loaded.min(lines.len())]]
+    }
+
+    /// What follows a beginning in the file; `None` when the file begins otherwise.
+    pub fn with_rest_after<T>(
+        &self,
+        beginning: &Beginning,
+        write: impl FnOnce([&[u8]; 2]) -> T,
+    ) -> Option<T> {
+        let is_added_to = |text: &&EntryText| text.loaded == beginning.loaded;
+        self.text.as_ref().filter(is_added_to)?;
+        self.with_file_parts(|[head, lines, tail]| {
+            (head == beginning.head).then(|| write([&lines[beginning.loaded..], tail]))
+        })
     }
 
     /// The checksum of everything else.
@@ -266,6 +370,7 @@ impl Manifest {
                 manifest.text = Some(EntryText {
                     bytes,
                     start: lines.start,
+                    loaded: lines.len(),
                     hash,
                 });
                 manifest

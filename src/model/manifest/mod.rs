@@ -23,6 +23,7 @@ use super::timestamp;
 use super::trigger::Trigger;
 
 pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord, StatusChange};
+pub use file::Beginning;
 use file::EntryText;
 pub use ordinals::OrdinalRange;
 pub use parents::PrunedParent;
