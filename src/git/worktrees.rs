@@ -22,23 +22,21 @@ pub struct WorkTree {
 /// All work trees, the main one first. One whose files git cannot read is left out.
 #[must_use]
 pub fn list(repo: &Repo) -> Vec<WorkTree> {
+    let beside = repo.common_dir.parent();
     let main = match &repo.worktree_name {
-        None => Some(repo.work_dir.clone()),
-        // A bare repository has linked work trees only.
+        None => repo.work_dir.clone(),
         Some(_) if repo.common_dir.ends_with(".git") => {
-            repo.common_dir.parent().map(Path::to_owned)
+            beside.map_or_else(|| repo.common_dir.clone(), Path::to_owned)
         }
-        Some(_) => None,
+        // Where a repository lies apart from its main work tree, only that one knows the way.
+        Some(_) => repo.common_dir.clone(),
     };
-    let mut all: Vec<WorkTree> = main
-        .into_iter()
-        .map(|path| WorkTree {
-            name: None,
-            is_there: path.is_dir(),
-            path,
-            is_locked: false,
-        })
-        .collect();
+    let mut all = vec![WorkTree {
+        name: None,
+        is_there: main.is_dir(),
+        path: main,
+        is_locked: false,
+    }];
     let linked = fs::read_dir(repo.common_dir.join("worktrees"));
     let linked = linked.into_iter().flatten().flatten();
     all.extend(linked.filter_map(|entry| {
