@@ -260,6 +260,10 @@ fn help_names_what_there_is() {
       resume        Take a session up again: validate it, see what changed, and say where work goes on
       sessions      List sessions, the one that changed last first
       session-info  Show everything about a session
+      complete      Mark the session as completed
+      fail          Mark the session as failed, and move it to the archive
+      abandon       Give a session up
+      cleanup       Remove sessions that ended long ago, with all their checkpoints
       cp-create     Make a checkpoint of files, staging, branch and state [alias: checkpoint]
       cp-list       List the checkpoints of a session [alias: checkpoints]
       cp-show       Show everything about one checkpoint, or one of its files
@@ -272,8 +276,10 @@ fn help_names_what_there_is() {
                     state
       cp-rebuild    Rebuild damaged or missing records, refs and manifests from what git holds
       cp-delete     Delete checkpoints for good
+      cp-prune      Remove the checkpoints that the retention policy does not keep
       cp-export     Write a session to one file that another clone, or plain git, can have it back from
       cp-import     Bring a session in from a file that cp-export wrote
+      import-from   Bring checkpoints in that another program made, as sessions of their own
       state         Show or change the live state of a session
       run           Run a command, and make a checkpoint of what it did
       observe       Take the observer's star commands as they are typed, such as *rollback:2

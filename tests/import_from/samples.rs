@@ -38,6 +38,17 @@ fn import(repo: &TestRepo, name: &str) -> Value {
     answer
 }
 
+/// Takes a session up; the answer must say all of this.
+fn resume(repo: &TestRepo, session: &str, expected: &[&str]) {
+    repo.ok(&["resume", session, "--view"]);
+    let resumed = repo.ok(&["resume", session, "--resume"]);
+    for text in expected {
+        assert!(resumed.stdout.contains(text), "{text}: {resumed}");
+    }
+    let status = repo.ok(&["status", "--json"]).json();
+    assert_eq!(status["data"]["session"]["session_id"], session);
+}
+
 fn record(repo: &TestRepo, session: &str, name: &str) -> Value {
     let shown = repo
         .ok(&["cp-show", name, "--session", session, "--json"])
@@ -190,6 +201,7 @@ fn the_directory_scheme_has_files_that_can_be_gone_back_to() {
     assert_eq!(untouched(&repo).4, before.4);
     repo.ok(&["cp-rebuild", "--all", "--session", login]);
     repo.ok(&["cp-validate", "--session", login]);
+    resume(&repo, login, &["Go on:       step 4"]);
 }
 
 #[test]
@@ -261,6 +273,11 @@ fn the_single_file_scheme_is_the_workflow_impl() {
     let file = sample(&repo, "single-file").join("impl-checkpoint.json");
     let again = repo.run(&["import-from", file.to_str().unwrap()]);
     assert_eq!(again.code, Some(1), "the same by its file: {again}");
+    let expected = [
+        "repeat the review that was interrupted",
+        "handle the empty password",
+    ];
+    resume(&repo, session, &expected);
 }
 
 #[test]
@@ -350,6 +367,11 @@ fn the_flat_scheme_is_the_workflow_phases() {
         record(&repo, &ids[2], "latest")["recovery"]["resume_from"],
         "phase 3"
     );
+    let expected = [
+        "phase 3: do the phase again that failed",
+        "lock timeout on orders",
+    ];
+    resume(&repo, &ids[2], &expected);
 }
 
 #[test]
@@ -424,6 +446,8 @@ fn the_index_scheme_is_the_workflow_crunch() {
         "Steps:\n1. choose a filter\n2. search again\n"
     );
     assert_eq!(last["recovery"]["resume_from"], "step 3");
+    let expected = ["2 nodes: 1 done, 1 running", "Messages:    1 pending"];
+    resume(&repo, session, &expected);
 }
 
 #[test]
