@@ -130,7 +130,7 @@ fn numstat(repo: &Repo, pairs: &[Pair]) -> Vec<u8> {
     let mut attributes = Attributes::new(repo).unwrap();
     let mut out = Vec::new();
     for pair in pairs {
-        let [old, new] = drivers_of(&mut attributes, pair).unwrap();
+        let [old, new] = drivers_of(&mut attributes, pair);
         match Contents::read(&source, pair)
             .unwrap()
             .measure([&old, &new])
@@ -158,7 +158,7 @@ fn patch(repo: &Repo, pairs: &[Pair]) -> Vec<u8> {
     let mut attributes = Attributes::new(repo).unwrap();
     let mut out = Vec::new();
     for pair in pairs {
-        let [old, new] = drivers_of(&mut attributes, pair).unwrap();
+        let [old, new] = drivers_of(&mut attributes, pair);
         writer.write(pair, [&old, &new], &mut out).unwrap();
     }
     out

@@ -74,7 +74,7 @@ fn two_that_create_and_one_that_looks() {
         let expected = repo.git_tree();
         let children = [&["cp-create"][..], &["status"], &["cp-create"]];
         let children = children.map(|args| spawn(&repo, &repo.root(), args));
-        children.map(succeed);
+        children.into_iter().for_each(succeed);
         assert_eq!(new_trees(&repo, &mut seen), [expected; 2], "round {round}");
     }
     repo.check();
@@ -93,8 +93,8 @@ fn two_work_trees_with_one_store() {
         change(&linked, round + 5);
         let mut expected = [repo.git_tree(), repo.git_tree_in(&linked)];
         let dirs = [repo.root(), linked.clone()];
-        dirs.map(|dir| spawn(&repo, &dir, &["cp-create"]))
-            .map(succeed);
+        let children = dirs.map(|dir| spawn(&repo, &dir, &["cp-create"]));
+        children.into_iter().for_each(succeed);
         let mut trees = new_trees(&repo, &mut seen);
         trees.sort_unstable();
         expected.sort_unstable();
