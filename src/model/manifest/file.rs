@@ -11,8 +11,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::text::{EntryText, INDENT, LONG};
 use super::{
-    Entry, Manifest, OrdinalRange, PrunedParent, PrunedRange, RollbackRecord, StatusChange, line,
+    Entry, Manifest, OrdinalRange, PrunedParent, PrunedRange, RollbackRecord, StatusChange,
 };
 use crate::model::digest::{DigestWriter, Sha256Digest};
 use crate::model::format::{self, FormatError};
@@ -23,123 +24,13 @@ use crate::model::timestamp;
 use crate::model::trigger::Trigger;
 use chrono::{DateTime, Utc};
 
-const INDENT: &str = "    ";
 const OPEN: &str = "\n  \"checkpoints\": [\n";
-const CLOSE: &str = "\n  ],\n  \"rollback_history\": [";
-/// From so many bytes on a list is read by two threads.
-const LONG: usize = 256 << 10;
-
-/// The canonical text of a list of entries, and the state of the checksum after them.
-#[derive(Debug, Clone)]
-pub(super) struct EntryText {
-    /// What was read, up to the end of the list: nothing is copied that need not be.
-    bytes: Vec<u8>,
-    /// Where in it the list begins.
-    start: usize,
-    /// How much of the list was there when it was read: lines are only added to it.
-    loaded: usize,
-    hash: DigestWriter,
-}
 
 /// How a manifest's file will begin once another checkpoint is in it: all but the checkpoint's own line and what follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beginning {
     head: Vec<u8>,
     loaded: usize,
-}
-
-impl Default for EntryText {
-    fn default() -> Self {
-        let mut hash = DigestWriter::new();
-        hash.update(b"{\"checkpoints\":[");
-        Self {
-            bytes: Vec::new(),
-            start: 0,
-            loaded: 0,
-            hash,
-        }
-    }
-}
-
-impl EntryText {
-    fn lines(&self) -> &[u8] {
-        &self.bytes[self.start..]
-    }
-
-    fn of(entries: &[Entry]) -> Self {
-        let mut text = Self::default();
-        for entry in entries {
-            text.push(entry);
-        }
-        text
-    }
-
-    pub(super) fn push(&mut self, entry: &Entry) {
-        let separator: &[u8] = if self.lines().is_empty() { b"" } else { b",\n" };
-        self.bytes.extend_from_slice(separator);
-        self.bytes.extend_from_slice(INDENT.as_bytes());
-        let start = self.bytes.len();
-        json::write_compact(entry, &mut self.bytes);
-        self.hash.update(&separator[..separator.len().min(1)]);
-        self.hash.update(&self.bytes[start..]);
-    }
-
-    /// Reads the lines at the start of `text`, and gives the state of the checksum after them and what follows; `None`
-    /// when one is not as [`EntryText::push`] writes it. Of a long list another thread reads the second half.
-    fn parse(text: &str) -> Option<(DigestWriter, Vec<Entry>, &str)> {
-        // From behind: what follows the list is short.
-        let end = text.rfind(CLOSE)? + 1;
-        let (list, rest) = text.split_at(end);
-        let middle = match list.len() {
-            0..LONG => 0,
-            length => {
-                let half = &list.as_bytes()[length / 2..];
-                length / 2 + half.iter().position(|byte| *byte == b'\n')? + 1
-            }
-        };
-        let (first, second) = list.split_at(middle);
-        let (first, second, hash) = std::thread::scope(|scope| {
-            let helper = (!first.is_empty()).then(|| scope.spawn(|| entries(first)));
-            let second = entries(second);
-            let hash = hash_of(list);
-            let first = match helper {
-                Some(helper) => helper.join().ok().flatten(),
-                None => Some(Vec::new()),
-            };
-            (first, second, hash)
-        });
-        let (mut entries, second) = (first?, second?);
-        if entries.is_empty() {
-            entries = second;
-        } else {
-            entries.extend(second);
-        }
-        Some((hash?, entries, rest))
-    }
-}
-
-/// The state of the checksum after the lines of a list; `None` when one of them is not separated as it should be.
-fn hash_of(list: &str) -> Option<DigestWriter> {
-    let mut hash = EntryText::default().hash;
-    let mut lines = list.split_inclusive('\n').peekable();
-    while let Some(line) = lines.next() {
-        let line = line.strip_prefix(INDENT)?;
-        let end = if lines.peek().is_some() { ",\n" } else { "\n" };
-        let line = line.strip_suffix(end)?;
-        hash.update(line.as_bytes());
-        hash.update(&end.as_bytes()[..end.len() - 1]);
-    }
-    Some(hash)
-}
-
-/// The entries of some lines of a list; how the lines are separated is [`hash_of`]'s to see.
-fn entries(lines: &str) -> Option<Vec<Entry>> {
-    let mut entries = Vec::with_capacity(lines.len() / 256);
-    for line in lines.lines() {
-        let line = line.strip_suffix(',').unwrap_or(line);
-        entries.push(line::parse(line.strip_prefix(INDENT)?)?);
-    }
-    Some(entries)
 }
 
 /// What comes after the checkpoints in the canonical JSON: the fields by name.

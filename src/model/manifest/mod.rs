@@ -9,6 +9,7 @@ mod line;
 mod ordinals;
 mod parents;
 mod salvage;
+mod text;
 
 use std::collections::BTreeSet;
 
@@ -24,10 +25,10 @@ use super::trigger::Trigger;
 
 pub use entry::{Entry, MovedBranch, PrunedRange, RollbackKind, RollbackRecord, StatusChange};
 pub use file::Beginning;
-use file::EntryText;
 pub use ordinals::OrdinalRange;
 pub use parents::PrunedParent;
 pub use salvage::Salvage;
+use text::EntryText;
 
 /// A session's manifest.
 #[derive(Debug, Clone)]
