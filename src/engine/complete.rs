@@ -4,13 +4,13 @@
 use serde_json::{Map, Value};
 
 use super::create::{CreateOptions, CreateReport, Files, Making, Retention};
-use super::ending::{EndOptions, EndReport, LastCheckpoint, NoCheckpoint, is_to_end};
+use super::ending::{EndOptions, EndReport, LastCheckpoint, NoCheckpoint, is_to_end, lock_own};
 use super::{Error, Progress, Workspace};
 use crate::git::restore::{Differences, View};
 use crate::git::snapshot::Snapshot;
 use crate::git::timings::Timings;
 use crate::model::path_text::quote_path;
-use crate::model::{Manifest, ObjectId, SessionStatus, State, Trigger};
+use crate::model::{Manifest, ObjectId, SessionStatus, State, StatusChange, Trigger};
 
 /// What becomes of a session that is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,9 +44,7 @@ pub fn complete(
     progress: &Progress,
 ) -> Result<EndReport, Error> {
     let wanted = options.end.session.as_ref();
-    workspace.own_session(wanted)?;
-    let _lock = workspace.lock("complete")?;
-    let session = workspace.own_session(wanted)?;
+    let (_lock, session) = lock_own(workspace, wanted, "complete")?;
     let recovered = workspace.recover(&session)?;
     let mut manifest = workspace.store.load_manifest(&session)?;
     let was = manifest.status;
@@ -59,11 +57,15 @@ pub fn complete(
         Afterwards::Delete => true,
     };
     let mut last = None;
-    if is_to_end {
-        // A checkpoint that goes at once would help nobody.
-        if !deletes {
-            last = Some(workspace.last_checkpoint(&manifest, progress)?);
-        }
+    if is_to_end && deletes {
+        // One step and not two: the session is there as it was, or gone. A last checkpoint would help nobody.
+        manifest.settle(StatusChange {
+            reason: options.end.reason.clone(),
+            status: SessionStatus::Completed,
+            timestamp: workspace.clock.now(),
+        });
+    } else if is_to_end {
+        last = Some(workspace.last_checkpoint(&manifest, progress)?);
         manifest = workspace.settle(&session, SessionStatus::Completed, &options.end.reason)?;
     }
     let mut report = EndReport::of(workspace, &manifest, was);

@@ -10,6 +10,7 @@ use super::summary::{SessionSummary, path_text};
 use super::{Error, Workspace};
 use crate::git::sidecar::SkippedPath;
 use crate::model::{CheckpointId, Manifest, SessionId, SessionStatus};
+use crate::store::Lock;
 
 /// Which session ends, and why.
 #[derive(Debug, Clone, Default)]
@@ -104,10 +105,7 @@ pub(super) fn end(
     command: &str,
     status: SessionStatus,
 ) -> Result<EndReport, Error> {
-    // Before the lock: asking about a session that is not there makes no files.
-    workspace.own_session(options.session.as_ref())?;
-    let _lock = workspace.lock(command)?;
-    let session = workspace.own_session(options.session.as_ref())?;
+    let (_lock, session) = lock_own(workspace, options.session.as_ref(), command)?;
     let recovered = workspace.recover(&session)?;
     let manifest = workspace.store.load_manifest(&session)?;
     let was = manifest.status;
@@ -119,6 +117,21 @@ pub(super) fn end(
     let mut report = EndReport::of(workspace, &manifest, was);
     report.recovered = recovered;
     Ok(report)
+}
+
+/// Takes the lock for the session asked for or the work tree's own. Asking about one that is not there makes no files,
+/// unless something has to be finished first.
+pub(super) fn lock_own(
+    workspace: &Workspace,
+    wanted: Option<&SessionId>,
+    command: &str,
+) -> Result<(Lock, SessionId), Error> {
+    if let Ok(None) = workspace.store.load_life_journal() {
+        workspace.own_session(wanted)?;
+    }
+    let lock = workspace.lock(command)?;
+    let session = workspace.own_session(wanted)?;
+    Ok((lock, session))
 }
 
 /// Whether a session is still to be ended with this status.

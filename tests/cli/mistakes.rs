@@ -122,7 +122,7 @@ fn arguments_that_are_not_understood() {
     --- stderr
     error: unrecognized subcommand 'cp-lst'
 
-      tip: some similar subcommands exist: 'cp-create', 'cp-export', 'cp-import', 'cp-show', 'cp-validate', 'cp-delete', 'cp-list'
+      tip: some similar subcommands exist: 'cp-create', 'cp-export', 'cp-import', 'complete', 'cp-show', 'cp-validate', 'cp-delete', 'cp-list'
 
     Usage: go-team [OPTIONS] <COMMAND>
 

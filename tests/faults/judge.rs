@@ -221,6 +221,8 @@ impl Struck<'_> {
         let is_good = output.code == Some(0)
             || is_finished()
             || (remedy == Remedy::Again && output.code == Some(stage.code))
+            // What goes is gone for whoever looks before the last of it is: then it is finished, and not found.
+            || (remedy == Remedy::Again && output.code == Some(4))
             || (may_fail && output.code != Some(101));
         findings.expect(is_good, Breach::Blocked, text);
         // One more command, for what was only said to be left behind; the same one again may have been refused at once.

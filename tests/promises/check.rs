@@ -29,9 +29,9 @@ pub fn complete(repo: &TestRepo, dir: &Path) -> Vec<Session> {
 /// The same, where go-team keeps its files elsewhere.
 pub fn complete_in(repo: &TestRepo, dir: &Path, storage: &Path) -> Vec<Session> {
     let store = Store::new(storage.to_owned(), Durability::None);
-    let sessions: Vec<Session> = store
-        .list_sessions()
-        .unwrap()
+    let mut items = store.list_sessions().unwrap();
+    items.extend(store.list_failed().unwrap());
+    let sessions: Vec<Session> = items
         .into_iter()
         .map(|item| session(&store, item.manifest.unwrap()))
         .collect();
