@@ -14,6 +14,12 @@ const BAR: &str = "files looked at";
 /// Longer than the patience of whoever watches, by far.
 const LONG: Duration = Duration::from_millis(1500);
 
+/// Runs go-team on a terminal on which a line can be cleared.
+fn run(repo: &TestRepo, args: &[&str]) -> Terminal {
+    let go_team = repo.go_team();
+    Terminal::start(repo, go_team.get_program(), args, "xterm")
+}
+
 /// A file whose filter says that it began, and waits until it is told to go on.
 fn held_up() -> TestRepo {
     let repo = TestRepo::with_commit();
@@ -38,14 +44,27 @@ fn release(repo: &TestRepo) {
 #[test]
 fn a_long_scan_shows_how_far_it_is_and_leaves_nothing_behind() {
     let repo = held_up();
-    let mut terminal = Terminal::run(&repo, &["cp-create"]);
+    let mut terminal = run(&repo, &["cp-create"]);
     release(&repo);
     assert!(terminal.end().success(), "{}", terminal.shown);
     let shown = &terminal.shown;
     let (_, after) = shown.rsplit_once(BAR).expect(shown);
-    let (cleared, answer) = after.split_once("✓ Checkpoint created").expect(shown);
+    let (cleared, answer) = after.split_once("Checkpoint created").expect(shown);
     assert!(cleared.contains("\u{1b}[2K"), "{shown:?}");
     assert!(answer.contains("Commit:"), "{shown:?}");
+}
+
+#[test]
+fn a_terminal_that_cannot_clear_a_line_gets_none() {
+    let repo = held_up();
+    let mut terminal = Terminal::run(&repo, &["cp-create"]);
+    release(&repo);
+    assert!(terminal.end().success(), "{}", terminal.shown);
+    let shown = &terminal.shown;
+    assert!(
+        !shown.contains(BAR) && !shown.contains('\u{1b}'),
+        "{shown:?}"
+    );
 }
 
 #[test]
@@ -53,7 +72,7 @@ fn a_short_scan_shows_nothing() {
     for _ in 0..20 {
         let repo = TestRepo::with_commit();
         let began = Instant::now();
-        let mut terminal = Terminal::run(&repo, &["cp-create"]);
+        let mut terminal = run(&repo, &["cp-create"]);
         assert!(terminal.end().success(), "{}", terminal.shown);
         // On a busy machine a short scan may be a long one: then it proves nothing.
         if began.elapsed() < Duration::from_millis(500) {
@@ -82,7 +101,7 @@ fn without_a_terminal_or_when_asked_for_quiet_nothing_is_shown() {
     }
     for flag in ["-q", "--json"] {
         let repo = held_up();
-        let mut terminal = Terminal::run(&repo, &["cp-create", flag]);
+        let mut terminal = run(&repo, &["cp-create", flag]);
         release(&repo);
         assert!(terminal.end().success(), "{}", terminal.shown);
         assert!(!terminal.shown.contains(BAR), "{:?}", terminal.shown);
