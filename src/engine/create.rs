@@ -177,8 +177,8 @@ impl Making<'_> {
         let mut draft = inputs.draft(&manifest, &parent, id, now);
         // A long list takes its time to reach the disk, and nearly all of it is known already.
         let (made, begun) = std::thread::scope(|scope| {
-            let begin = |beginning| workspace.store.begin_manifest(&manifest, beginning);
-            let begun = beginning.map(|beginning| scope.spawn(move || begin(beginning)));
+            let write = |beginning| workspace.store.begin_manifest(&manifest, beginning);
+            let begun = beginning.map(|beginning| scope.spawn(move || write(beginning)));
             let made = match options.files {
                 Files::RecordOnly => None,
                 Files::Capture => Some(Captured::take(

@@ -216,9 +216,10 @@ impl Backend for Libgit2 {
                 });
             }
         }
-        let names = match TRUSTS_NAMES.load(Ordering::Relaxed) {
-            true => Names::Trust,
-            false => Names::Check,
+        let names = if TRUSTS_NAMES.load(Ordering::Relaxed) {
+            Names::Trust
+        } else {
+            Names::Check
         };
         if let Some(object) = self.packed.read(id, names) {
             return Ok(Some(object));

@@ -55,8 +55,7 @@ mod system {
             let kind = fstatfs(file).map(|stat| u64::try_from(stat.f_type).unwrap_or(0));
             kind.is_ok_and(|kind| LOCAL.contains(&(kind & 0xffff_ffff)))
         };
-        systems.values().all(|file| is_local(file))
-            && systems.values().all(|file| syncfs(*file).is_ok())
+        systems.values().all(is_local) && systems.values().all(|file| syncfs(*file).is_ok())
     }
 
     /// Has the content on its way to the disk, without waiting.

@@ -79,7 +79,7 @@ impl Index {
         let mut low = if first == 0 { 0 } else { self.fan[first - 1] };
         let mut high = self.fan[first];
         let share = u64::from(u16::from_be_bytes([id[1], id[2]]));
-        let likely = low + u32::try_from(u64::from(high - low) * share >> 16).ok()?;
+        let likely = low + u32::try_from((u64::from(high - low) * share) >> 16).ok()?;
         let mut middle = likely;
         while low < high {
             let from = middle.saturating_sub(NEAR).max(low);

@@ -89,7 +89,9 @@ fn every_object_is_what_its_name_says() {
             "--batch-check=%(deltabase)",
         ],
     );
-    let deltas = deltas.lines().filter(|base| base.trim_matches('0') != "");
+    let deltas = deltas
+        .lines()
+        .filter(|base| !base.trim_matches('0').is_empty());
     assert!(deltas.count() > 30, "deltas are part of what was read");
     for byte in 0..=255 {
         assert_eq!(
@@ -106,7 +108,11 @@ fn a_large_index_is_looked_into_on_disk() {
     let mut input = String::new();
     for nth in 0..9000 {
         let content = format!("content {nth}\n");
-        input += &format!("blob\ndata {}\n{content}\n", content.len());
+        input.extend([
+            format!("blob\ndata {}\n", content.len()),
+            content,
+            "\n".to_owned(),
+        ]);
     }
     let script = dir.path().join("script");
     std::fs::write(&script, input).unwrap();

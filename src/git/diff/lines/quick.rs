@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn leaves_to_the_full_comparison_what_git_may_cut_short() {
         let many = |range: std::ops::Range<u32>| -> String {
-            range.map(|line| format!("{line}\n")).collect()
+            let lines: Vec<String> = range.map(|line| format!("{line}\n")).collect();
+            lines.concat()
         };
         let counts = |old: &str, new: &str| {
             let counts = count(old.as_bytes(), new.as_bytes())?;
