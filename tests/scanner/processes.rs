@@ -57,7 +57,7 @@ fn new_trees(repo: &TestRepo, seen: &mut HashSet<String>) -> Vec<ObjectId> {
 
 /// Changes some files in place, so that nothing but their content and times differ.
 fn change(dir: &Path, round: u32) {
-    for nth in (0..60).filter(|nth| (nth + round) % 3 == 0) {
+    for nth in (0..60).filter(|nth| (nth + round).is_multiple_of(3)) {
         let path = dir.join(format!("d{}/e{}/f{nth}", nth % 4, nth % 7));
         fs::write(path, format!("{}", round % 10)).unwrap();
     }
