@@ -229,20 +229,20 @@ fn nasty_19_git_commits_collects_packs_and_fetches_beside_writers() {
     other.git(&["add", "."]);
     other.git(&["commit", "-q", "-m", "theirs"]);
     repo.git(&["remote", "add", "other", other.root().to_str().unwrap()]);
-    let places = [TestRepoRef::of(&repo), TestRepoRef::of(&repo)];
-    let [commits, collects] = places;
-    let commit = move || commits.git(&["commit", "-q", "--allow-empty", "-m", "work"]);
+    let place = TestRepoRef::of(&repo);
+    // One after the other: `git gc --prune=now` takes what a `git commit` beside it has written and not yet named.
     let collect = move || {
         for args in [
-            &["gc", "-q", "--prune=now"][..],
+            &["commit", "-q", "--allow-empty", "-m", "work"][..],
+            &["gc", "-q", "--prune=now"],
             &["fetch", "-q", "other"],
             &["repack", "-q", "-a", "-d"],
             &["pack-refs", "--all"],
         ] {
-            collects.git(args);
+            place.git(args);
         }
     };
-    let others: Vec<Box<dyn Fn() + Send + '_>> = vec![Box::new(commit), Box::new(collect)];
+    let others: Vec<Box<dyn Fn() + Send + '_>> = vec![Box::new(collect)];
     let rounds = beside(others, || {
         let writer = |writer: usize| {
             let create = |nth: usize| {
