@@ -117,6 +117,8 @@ impl Workspace {
                 }
             }
         };
+        // A session that was half removed has a temporary name, which nothing else would come across.
+        self.store.clean_temps(None)?;
         self.store.remove_life_journal()?;
         Ok(Some(recovered))
     }

@@ -57,6 +57,8 @@ pub fn start(workspace: &Workspace, options: &StartOptions) -> Result<StartRepor
             // The new session does not depend on the old one.
             Err(error) => warnings.push(error_chain(&error)),
         }
+    } else {
+        workspace.store.clean_temps(None)?;
     }
     // One that has ended is nowhere to go on.
     let left = left.filter(|left| {
