@@ -230,7 +230,8 @@ fn nasty_19_git_commits_collects_packs_and_fetches_beside_writers() {
     other.git(&["commit", "-q", "-m", "theirs"]);
     repo.git(&["remote", "add", "other", other.root().to_str().unwrap()]);
     let place = TestRepoRef::of(&repo);
-    // One after the other: `git gc --prune=now` takes what a `git commit` beside it has written and not yet named.
+    // One after the other: with `git commit` beside `git gc --prune=now`, HEAD's commit was once gone. Probably git's own race
+    // (the commit is not named yet when it is pruned), which has not been shown without go-team.
     let collect = move || {
         for args in [
             &["commit", "-q", "--allow-empty", "-m", "work"][..],
