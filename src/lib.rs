@@ -30,6 +30,7 @@
 //!
 //! | file | its part |
 //! |---|---|
+//! | `cli/alone.rs` | reads a line with the one command in mind that it names; what it cannot read is left to all of them |
 //! | `cli/run/child.rs` | the command itself: started in the foreground, waited for; the only program that is started by name |
 //! | `cli/signals.rs` | what signals mean at the moment: to stop at a safe place, or to be passed on |
 //! | [`plan::run`] | what the end of a command means: complete, interrupted, failed |

@@ -8,6 +8,7 @@
     reason = "comments on arguments are the help that users read, where a backtick is noise"
 )]
 
+mod alone;
 mod cleanup;
 mod complete;
 mod completions;
@@ -191,7 +192,7 @@ pub fn run(args: &[OsString]) -> Exit {
     if let Some(exit) = complete::answer(args) {
         return exit;
     }
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match alone::parse(args).map_or_else(|| Cli::try_parse_from(args), Ok) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error, args),
     };

@@ -2,6 +2,7 @@
 
 use super::{Exit, Failure};
 use crate::engine::rollback::RollbackError;
+use crate::model::RollbackKind;
 
 /// The failure of a rollback.
 pub(super) fn of_rollback(error: &RollbackError, message: String) -> Failure {
@@ -26,6 +27,16 @@ pub(super) fn of_rollback(error: &RollbackError, message: String) -> Failure {
             .hint("go-team cp-list shows what is left"),
         RollbackError::NothingToUndo | RollbackError::NothingToRedo => {
             Failure::new("nothing-to-reverse", Exit::NotFound, message)
+                .hint("go-team session-info shows the rollbacks of the session")
+        }
+        RollbackError::FinishedInstead { kind, .. } => {
+            let failure = Failure::new("finished-instead", Exit::NotFound, message);
+            let back = match kind {
+                RollbackKind::Undo => "redo",
+                _ => "undo",
+            };
+            failure
+                .hint(format!("go-team {back} reverses it"))
                 .hint("go-team session-info shows the rollbacks of the session")
         }
         RollbackError::InProgress { what } => fail("in-progress").hint(match *what {

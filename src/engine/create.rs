@@ -171,6 +171,9 @@ impl Making<'_> {
         let inputs = Inputs::gather(workspace, options, &manifest, &parent)?;
         let now = workspace.clock.now();
         let id = fresh_id(workspace, &manifest, &inputs, now)?;
+        if let Some(change) = manifest.status_with(options.trigger, &id, now) {
+            manifest.settle(change);
+        }
         timings.lap("open session");
 
         let beginning = manifest.beginning(&id, options.trigger, now);

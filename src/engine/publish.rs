@@ -15,7 +15,7 @@ use std::thread::ScopedJoinHandle;
 
 use super::{Error, Workspace};
 use crate::git::reference::StagedRef;
-use crate::git::snapshot::{Committed, PublishedSnapshot, reference_of};
+use crate::git::snapshot::{Committed, PublishedSnapshot, SeenScan, reference_of};
 use crate::git::timings::Timings;
 use crate::model::{Entry, Journal, Manifest, Record, SessionId, State};
 use crate::store::{self, Begun, Staged};
@@ -52,11 +52,10 @@ impl Publication<'_> {
         {
             let visible = committed.publish(&workspace.repo)?;
             // Neither name needs the other on the disk. A power cut that takes the journal's and leaves the pack's
-            // leaves objects that no ref holds, and a `.keep` file that is removed when it is old.
-            side_by_side(
-                || Ok(store.sync_session(session)?),
-                || Ok(visible.sync(&workspace.repo, sync)?),
-            )?;
+            // leaves objects that no ref holds, and a `.keep` file that is removed when it is old. The second finds its
+            // name on the disk already wherever the file system writes its own journal as a whole: threads gain nothing.
+            store.sync_session(session)?;
+            visible.sync(&workspace.repo, sync)?;
             timings.lap("publish objects");
             let published = visible.publish(staged, &reference, sync)?;
             contents.record.publish().map_err(store::Error::from)?;
@@ -69,18 +68,27 @@ impl Publication<'_> {
         contents.manifest.publish().map_err(store::Error::from)?;
         contents.state.publish().map_err(store::Error::from)?;
         store.point_latest(session, &self.record.id)?;
-        // The scan is remembered while the disk is waited for.
         let scan = published.as_mut().and_then(PublishedSnapshot::take_scan);
-        let reference = published.as_ref();
-        std::thread::scope(|scope| {
-            let names = scope.spawn(|| store.sync_session(session));
-            let reference = reference.map(|published| scope.spawn(|| published.sync_reference()));
-            if let Some(Err(error)) = scan.map(|scan| scan.remember(&workspace.repo)) {
-                warnings.push(error.to_string());
+        let names = || -> Result<(), Error> {
+            store.sync_session(session)?;
+            published
+                .as_ref()
+                .map_or(Ok(()), |published| Ok(published.sync_reference()?))
+        };
+        let remember = |scan: SeenScan| scan.remember(&workspace.repo).err();
+        let unremembered = match scan {
+            // A large scan is remembered while the disk is waited for.
+            Some(scan) if scan.is_large() => std::thread::scope(|scope| {
+                let waiting = scope.spawn(names);
+                let unremembered = remember(scan);
+                joined(waiting).map(|()| unremembered)
+            })?,
+            scan => {
+                names()?;
+                scan.and_then(remember)
             }
-            joined(names)?;
-            reference.map_or(Ok(()), joined)
-        })?;
+        };
+        warnings.extend(unremembered.map(|error| error.to_string()));
         timings.lap("publish names");
         Ok(published)
     }
@@ -128,24 +136,9 @@ struct Contents {
     state: Staged,
 }
 
-/// Waits for the disk twice in the time of once.
-fn side_by_side(
-    one: impl FnOnce() -> Result<(), Error> + Send,
-    other: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
-    std::thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        joined(one)?;
-        other
-    })
-}
-
-fn joined<T, E: Into<Error>>(handle: ScopedJoinHandle<'_, Result<T, E>>) -> Result<T, Error> {
+fn joined<T>(handle: ScopedJoinHandle<'_, Result<T, Error>>) -> Result<T, Error> {
     let result = handle.join();
-    result
-        .expect("a thread that only writes files does not panic")
-        .map_err(Into::into)
+    result.expect("a thread that only writes files does not panic")
 }
 
 impl Workspace {

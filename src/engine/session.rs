@@ -27,13 +27,18 @@ impl Workspace {
             Err(error) => return Err(error),
         };
         if let Some(session) = found {
-            // Both take their time in a long session.
-            let (manifest, cleared) = std::thread::scope(|scope| {
-                let clearing = scope.spawn(|| self.clear_leftovers(&session));
-                let manifest = self.store.load_manifest(&session).ok();
-                let cleared = clearing.join();
-                (manifest, cleared.expect("removing files does not panic"))
-            });
+            let load = || self.store.load_manifest(&session).ok();
+            let (manifest, cleared) = if self.store.is_long(&session) {
+                // Both take their time in a long session.
+                std::thread::scope(|scope| {
+                    let clearing = scope.spawn(|| self.clear_leftovers(&session));
+                    let manifest = load();
+                    let cleared = clearing.join();
+                    (manifest, cleared.expect("removing files does not panic"))
+                })
+            } else {
+                (load(), self.clear_leftovers(&session))
+            };
             cleared?;
             let ended = wanted.is_none()
                 && manifest

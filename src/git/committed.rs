@@ -163,6 +163,12 @@ pub struct SeenScan {
 }
 
 impl SeenScan {
+    /// Whether remembering it takes as long as the disk does.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        super::scan::is_large(&self.root)
+    }
+
     /// Remembers the scan for the next one.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ use crate::model::object_id::{ObjectFormat, ObjectId};
 /// Not `tmp_…`, as git calls its own: `git prune` removes those, also while they are being written.
 pub(super) const TEMP_PACK: &str = "go-team-tmp-pack-";
 pub(super) const TEMP_INDEX: &str = "go-team-tmp-idx-";
+/// The largest buffer that a pack is read with.
+const LARGEST: usize = 64 << 10;
 /// How long a pack's header is.
 const HEADER: u64 = 12;
 
@@ -236,7 +238,10 @@ impl PackWriter {
         file.write_all(&header(count)).at("write", &path)?;
         file.seek(SeekFrom::Start(0)).at("rewind", &path)?;
         let mut checksum = Checksum::new(self.format);
-        let mut buffer = vec![0; 64 * 1024];
+        // Most packs are much smaller than a buffer that is good for the largest.
+        let length = file.metadata().at("measure", &path)?.len();
+        let mut buffer =
+            vec![0; usize::try_from(length).map_or(LARGEST, |length| length.min(LARGEST))];
         loop {
             let n = file.read(&mut buffer).at("read", &path)?;
             if n == 0 {

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use flate2::{Compress, Compression, FlushCompress, Status};
+use libdeflater::{CompressionLvl, Compressor};
 
 use super::hash::Kind;
 use super::{Error, IoContext as _};
@@ -21,8 +22,8 @@ pub(super) enum Effort {
     Thorough,
 }
 
-const QUICK: Compression = Compression::new(2);
-const THOROUGH: Compression = Compression::new(6);
+/// For what is too large to be in memory whole.
+const STREAMED: Compression = Compression::new(2);
 
 /// Compresses a large object into an unnamed file, so that it never is in memory whole.
 pub struct Spill(ZlibEncoder<BufWriter<File>>);
@@ -37,7 +38,7 @@ impl Spill {
         let mut file =
             BufWriter::new(tempfile::tempfile_in(dir).at("create temporary file in", dir)?);
         file.write_all(&entry_header(kind, size)).at("write", dir)?;
-        Ok(Self(ZlibEncoder::new(file, QUICK)))
+        Ok(Self(ZlibEncoder::new(file, STREAMED)))
     }
 
     /// Adds content.
@@ -64,7 +65,7 @@ const ON_ID: u8 = 7;
 
 thread_local! {
     /// Making room for a compressor takes longer than compressing a small object does.
-    static COMPRESSORS: [RefCell<Option<Compress>>; 2] =
+    static COMPRESSORS: [RefCell<Option<Compressor>>; 2] =
         const { [const { RefCell::new(None) }; 2] };
 }
 
@@ -101,25 +102,19 @@ pub(super) fn deflate(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn deflate_to(out: &mut Vec<u8>, bytes: &[u8], effort: Effort) {
-    out.reserve(bytes.len() / 2 + 64);
     let (nth, level) = match effort {
-        Effort::Quick => (0, QUICK),
-        Effort::Thorough => (1, THOROUGH),
+        Effort::Quick => (0, 1),
+        Effort::Thorough => (1, 6),
     };
     COMPRESSORS.with(|compressors| {
         let mut compressor = compressors[nth].borrow_mut();
-        let compressor = compressor.get_or_insert_with(|| Compress::new(level, true));
-        compressor.reset();
-        loop {
-            let done = usize::try_from(compressor.total_in()).expect("less than what is in memory");
-            let status = compressor
-                .compress_vec(&bytes[done..], out, FlushCompress::Finish)
-                .expect("a compressor that was just reset");
-            if status == Status::StreamEnd {
-                return;
-            }
-            out.reserve(bytes.len() / 2 + 64);
-        }
+        let compressor = compressor.get_or_insert_with(|| {
+            Compressor::new(CompressionLvl::new(level).expect("a level that exists"))
+        });
+        let begin = out.len();
+        out.resize(begin + compressor.zlib_compress_bound(bytes.len()), 0);
+        let written = compressor.zlib_compress(bytes, &mut out[begin..]);
+        out.truncate(begin + written.expect("there is room for the longest outcome"));
     });
 }
 

@@ -223,9 +223,15 @@ impl Scan {
 
 /// Freeing many nodes takes time that nobody has to wait for; a thread for a few takes longer than they do.
 fn free(root: Dir) {
-    if root.dirs.len() + root.dirs.iter().map(|dir| dir.dirs.len()).sum::<usize>() > 100 {
+    if is_large(&root) {
         std::thread::spawn(|| drop(root));
     }
+}
+
+/// Whether whatever is done with all nodes is worth a thread.
+pub(super) fn is_large(root: &Dir) -> bool {
+    let below = |dir: &Dir| dir.files.len() / 10 + dir.dirs.len();
+    below(root) + root.dirs.iter().map(below).sum::<usize>() > 100
 }
 
 /// What must be written to the cache, when it is out of date.

@@ -259,13 +259,14 @@ impl StarCommand {
         Some(words.into_iter().flatten().collect())
     }
 
-    /// Whether it wants a yes before it does anything.
+    /// The flag that says beforehand what it would ask, where it asks.
     #[must_use]
-    pub const fn asks(&self) -> bool {
-        matches!(
-            self,
-            Self::Rollback(_) | Self::Undo | Self::Redo | Self::Cleanup
-        )
+    pub const fn agreed(&self) -> Option<&'static str> {
+        match self {
+            Self::Rollback(_) | Self::Undo | Self::Redo | Self::Cleanup => Some("--yes"),
+            Self::Resume(_) => Some("--resume"),
+            _ => None,
+        }
     }
 }
 

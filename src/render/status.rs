@@ -11,6 +11,7 @@ use super::note::{self, Note};
 use super::style::{Role, Style, Verbosity};
 use super::time::seconds;
 use crate::engine::status::{Possibility, StatusReport};
+use crate::model::SessionStatus;
 
 impl Render for StatusReport {
     fn text(&self, style: &Style) -> String {
@@ -83,7 +84,9 @@ impl Render for StatusReport {
             (true, None) => &["cp-diff current", "cp-create", "cp-list"],
             (false, None) => &["cp-list", "cp-show current", "rollback N"],
         };
-        out.push_str(&commands(names, style));
+        let first = (session.status == SessionStatus::Interrupted).then_some("resume");
+        let names: Vec<&str> = first.into_iter().chain(names.iter().copied()).collect();
+        out.push_str(&commands(&names, style));
         out
     }
 

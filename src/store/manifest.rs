@@ -7,6 +7,9 @@ use crate::model::ids::SessionId;
 use crate::model::json::Limits;
 use crate::model::manifest::{Beginning, Manifest};
 
+/// From this size on, reading a manifest takes longer than starting a thread.
+const LONG: u64 = 256 << 10;
+
 /// A manifest that is written as far as it is known.
 #[derive(Debug)]
 pub struct Begun {
@@ -21,6 +24,13 @@ impl Store {
     /// When it is missing, damaged, of another version, or that of another session.
     pub fn load_manifest(&self, session: &SessionId) -> Result<Manifest, Error> {
         Self::load_manifest_at(&self.layout().manifest(session), session)
+    }
+
+    /// Whether a session's manifest takes its time to be read.
+    #[must_use]
+    pub fn is_long(&self, session: &SessionId) -> bool {
+        let file = self.layout().manifest(session).symlink_metadata();
+        file.is_ok_and(|file| file.len() > LONG)
     }
 
     /// As [`Store::load_manifest`], from wherever the session is.

@@ -71,6 +71,74 @@ fn a_star_command_is_the_command_it_stands_for() {
     ");
 }
 
+/// What it says of each session.
+fn statuses(repo: &TestRepo) -> Vec<String> {
+    let listed = repo.ok(&["sessions", "--json"]).json();
+    let sessions = listed["data"]["sessions"].as_array().unwrap().iter();
+    let mut told: Vec<String> = sessions
+        .map(|one| format!("{} {}", one["topic"], one["status"]))
+        .collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn a_session_is_taken_up_given_up_and_put_away() {
+    let repo = TestRepo::with_checkpoints();
+    repo.ok(&["cp-create", "-q", "--trigger", "user_interrupt"]);
+    // Nobody is there to choose: everything is shown, and the ways on are named.
+    let told = repo.run(&["observe", "*resume"]);
+    assert_eq!(told.code, Some(5), "{told}");
+    assert_snapshot!(told.stderr, @r"
+    error: session auth-system-504f is there to be taken up (resume), and there is nobody to ask
+    hint: go-team observe --yes '*resume' takes it up
+    hint: go-team resume auth-system-504f --resume takes it up
+    hint: go-team resume auth-system-504f --fresh puts it away and begins another one
+    hint: go-team resume auth-system-504f --view shows everything about it
+    hint: go-team resume auth-system-504f --delete --yes deletes it for good
+    ");
+    assert_eq!(statuses(&repo), [r#""auth system" "interrupted""#]);
+    repo.ok(&["observe", "--yes", "*resume"]);
+    assert_eq!(statuses(&repo), [r#""auth system" "active""#]);
+
+    repo.ok(&["start", "other"]);
+    repo.ok(&["observe", "*abandon:auth-system-504f"]);
+    let given_up = [r#""auth system" "abandoned""#, r#""other" "active""#];
+    assert_eq!(statuses(&repo), given_up);
+    assert_eq!(repo.run(&["observe", "*abandon:nobody-0000"]).code, Some(4));
+    repo.ok(&["observe", "--yes", "*resume:auth-system-504f"]);
+    let taken_up = [r#""auth system" "active""#, r#""other" "active""#];
+    assert_eq!(statuses(&repo), taken_up);
+
+    repo.ok(&["observe", "*abandon auth-system-504f"]);
+    repo.ok(&["observe", "*cleanup"]);
+    assert_eq!(statuses(&repo), given_up, "it is not old enough");
+    let later = [("GO_TEAM_TEST_NOW", "2026-03-01T00:00:00Z")];
+    assert_snapshot!(repo.run_env(&later, &["observe", "*cleanup"]), @r"
+    exit: 5
+    --- stdout
+    --- stderr
+    error: cleanup has to be confirmed, and there is nobody to ask
+    hint: go-team observe --yes '*cleanup' says it beforehand
+    ---
+    ");
+    assert_eq!(statuses(&repo), given_up);
+    let cleaned = repo.run_env(&later, &["observe", "--yes", "*cleanup"]);
+    assert_eq!(cleaned.code, Some(0), "{cleaned}");
+    assert_eq!(statuses(&repo), [r#""other" "active""#]);
+}
+
+#[test]
+fn what_becomes_of_a_session_is_asked_on_a_terminal() {
+    let repo = TestRepo::with_checkpoints();
+    let mut terminal = Terminal::run(&repo, &["observe", "*resume"]);
+    terminal.wait_for("(d)elete: ");
+    terminal.type_in("s\n");
+    assert_eq!(terminal.end().code(), Some(0), "{}", terminal.shown);
+    let fresh = [r#""auth system" "abandoned""#, r#""auth system" "active""#];
+    assert_eq!(statuses(&repo), fresh);
+}
+
 #[test]
 fn rolling_back_wants_a_yes() {
     let repo = TestRepo::with_checkpoints();

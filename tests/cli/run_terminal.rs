@@ -56,6 +56,8 @@ fn ctrl_c_reaches_the_command_once_and_what_was_done_is_kept() {
         terminal.shown
     );
     assert_eq!(triggers(&repo)[2..], ["user_interrupt"]);
+    let session = || repo.ok(&["session-info", "--json"]).json()["data"].clone();
+    assert_eq!(session()["status"], "interrupted");
     assert_eq!(repo.ok(&["cp-show", "3:work"]).stdout, "half\n");
 
     // A command that has a use of its own for Ctrl-C gets it once each time, and goes on.

@@ -44,10 +44,12 @@ pub fn busy_repo() -> TestRepo {
     repo
 }
 
-/// Everything of the user's that an import must not touch.
+/// Everything of the user's that an import must not touch. git itself must not refresh the index while it is asked: a file
+/// whose owner has changed and changed back has another time.
 pub fn untouched(repo: &TestRepo) -> (String, String, String, Vec<u8>, String) {
     (
         repo.git(&[
+            "--no-optional-locks",
             "status",
             "--porcelain=v2",
             "--branch",
@@ -56,7 +58,7 @@ pub fn untouched(repo: &TestRepo) -> (String, String, String, Vec<u8>, String) {
         repo.git(&["for-each-ref", "refs/heads", "refs/tags", "refs/stash"]),
         repo.git(&["reflog"]),
         fs::read(repo.path(".git/index")).unwrap(),
-        repo.git(&["diff"]),
+        repo.git(&["--no-optional-locks", "diff"]),
     )
 }
 

@@ -6,8 +6,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../rollback/pty.rs"]
+mod pty;
+
+mod asking;
 mod cleaning;
 mod ending;
+mod interrupts;
 mod kills;
 mod pruning;
 mod tour;

@@ -109,6 +109,30 @@ fn a_rollback_that_was_continued_can_be_undone() {
     stage.after.assert_same(&now, "redone");
 }
 
+/// Two rollbacks could be undone; whoever repeats an undo that was killed means the one.
+#[test]
+fn an_undo_that_is_repeated_after_a_kill_is_done_once() {
+    let scene = Scene::lived_in();
+    scene.roll_back("2");
+    let between = scene.now();
+    scene.roll_back("1");
+    let stage = Stage::new(scene.repo, &["undo", "--yes"]);
+    let middle = stage.work_tree_points();
+    let struck = stage.strike(Fault::Kill, middle[middle.len() / 2]);
+    let again = struck.repo.run(&["undo", "--yes"]);
+    assert_eq!(again.code, Some(4), "{again}");
+    assert!(
+        again
+            .stderr
+            .contains("that was interrupted is complete now"),
+        "{again}"
+    );
+    let now = super::photo::Photo::of(&struck.repo);
+    between.assert_same(&now, "once");
+    // Now it is the other one that is meant.
+    struck.repo.ok(&["undo", "--yes"]);
+}
+
 #[test]
 fn a_rollback_that_was_aborted_can_be_made_again() {
     let stage = rollback();

@@ -220,8 +220,8 @@ impl TestRepoRef {
     }
 }
 
-#[test]
-fn nasty_19_git_commits_collects_packs_and_fetches_beside_writers() {
+/// Two writers beside git, which does one list of commands after another in a thread of its own each, over and over.
+fn writers_beside_git(lists: &[&[&[&str]]]) {
     let repo = TestRepo::with_commit();
     let root = repo.root();
     let other = TestRepo::with_commit();
@@ -229,22 +229,20 @@ fn nasty_19_git_commits_collects_packs_and_fetches_beside_writers() {
     other.git(&["add", "."]);
     other.git(&["commit", "-q", "-m", "theirs"]);
     repo.git(&["remote", "add", "other", other.root().to_str().unwrap()]);
-    let place = TestRepoRef::of(&repo);
-    // One after the other: with `git commit` beside `git gc --prune=now`, HEAD's commit was once gone. Probably git's own race
-    // (the commit is not named yet when it is pruned), which has not been shown without go-team.
-    let collect = move || {
-        for args in [
-            &["commit", "-q", "--allow-empty", "-m", "work"][..],
-            &["gc", "-q", "--prune=now"],
-            &["fetch", "-q", "other"],
-            &["repack", "-q", "-a", "-d"],
-            &["pack-refs", "--all"],
-        ] {
-            place.git(args);
-        }
+    let work = |list: &'_ [&'_ [&'_ str]]| {
+        let place = TestRepoRef::of(&repo);
+        let list: Vec<Vec<String>> = list
+            .iter()
+            .map(|args| args.iter().map(ToString::to_string).collect())
+            .collect();
+        let run = move || {
+            for args in &list {
+                place.git(&args.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+        };
+        Box::new(run) as Box<dyn Fn() + Send>
     };
-    let others: Vec<Box<dyn Fn() + Send + '_>> = vec![Box::new(collect)];
-    let rounds = beside(others, || {
+    let rounds = beside(lists.iter().map(|list| work(list)).collect(), || {
         let writer = |writer: usize| {
             let create = |nth: usize| {
                 let text = format!("{writer} made {nth}");
@@ -258,7 +256,26 @@ fn nasty_19_git_commits_collects_packs_and_fetches_beside_writers() {
     let session = check::complete_one(&repo, &root);
     assert_eq!(session.records.len(), 20);
     repo.ok(&["cp-validate", "--deep"]);
+    repo.git(&["fsck", "--no-dangling"]);
     check::no_residue(&repo.path(".git"));
+}
+
+const COMMIT: &[&str] = &["commit", "-q", "--allow-empty", "-m", "work"];
+const FETCH: &[&str] = &["fetch", "-q", "other"];
+const REPACK: &[&str] = &["repack", "-q", "-a", "-d"];
+const PACK_REFS: &[&str] = &["pack-refs", "--all"];
+
+#[test]
+fn nasty_19_git_commits_collects_packs_and_fetches_beside_writers() {
+    writers_beside_git(&[&[COMMIT], &[&["gc", "-q"], FETCH, REPACK, PACK_REFS]]);
+}
+
+/// Pruning at once. git's commits take turns with it: git itself, with nobody beside it, prunes the commit that HEAD is about
+/// to name within some twenty commits.
+#[test]
+fn nasty_19_git_prunes_at_once_beside_writers() {
+    let prune: &[&str] = &["gc", "-q", "--prune=now"];
+    writers_beside_git(&[&[COMMIT, prune, FETCH, REPACK, PACK_REFS]]);
 }
 
 /// Three checkpoints with a file each that tells them apart, and what there was at each.

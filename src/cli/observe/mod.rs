@@ -110,10 +110,17 @@ impl Observer<'_> {
         let (output, result) = super::call(self.context.global(), &words);
         signals::unwatched();
         let result = result.map_err(|mut failure| {
-            if failure.view.kind == "needs-confirmation" {
-                let star = shell_line(&[command.to_string()]);
-                let line = format!("go-team observe --yes {star} says it beforehand");
-                failure.view.hints = vec![line];
+            let star = shell_line(&[command.to_string()]);
+            match failure.view.kind {
+                "needs-confirmation" => {
+                    let line = format!("go-team observe --yes {star} says it beforehand");
+                    failure.view.hints = vec![line];
+                }
+                "needs-choice" => {
+                    let line = format!("go-team observe --yes {star} takes it up");
+                    failure.view.hints.insert(0, line);
+                }
+                _ => {}
             }
             failure
         });
@@ -137,8 +144,8 @@ impl Observer<'_> {
 /// The words of the command line that do what a star command says.
 fn words(command: &StarCommand, yes: bool) -> Option<Vec<String>> {
     let mut words = command.words()?;
-    if yes && command.asks() {
-        words.push("--yes".to_owned());
+    if yes {
+        words.extend(command.agreed().map(str::to_owned));
     }
     Some(words)
 }

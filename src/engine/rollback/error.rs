@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::{CheckpointId, ObjectId};
+use crate::model::{CheckpointId, ObjectId, RollbackKind};
 
 /// How many names a message holds.
 const NAMED: usize = 5;
@@ -63,6 +63,14 @@ pub enum RollbackError {
     /// No undo came last.
     #[error("there is nothing to redo: no undo came last")]
     NothingToRedo,
+    /// The same command had been interrupted, and is complete now: nobody asked for it twice.
+    #[error("the {} to {to} that was interrupted is complete now; nothing more was done", kind.as_str())]
+    FinishedInstead {
+        /// An undo or a redo.
+        kind: RollbackKind,
+        /// The checkpoint that is current now.
+        to: CheckpointId,
+    },
     /// git waits for the user.
     #[error("a {what} is in progress")]
     InProgress {

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use super::carry::Carrier;
 use super::goal::Goal;
 use super::layout::Layout;
-use super::{Prepared, Print, RollbackError, RollbackOptions, RollbackReport, check, refuse};
+use super::{Prepared, Print, RollbackError, RollbackOptions, RollbackReport, What, check, refuse};
 use crate::engine::create::{CreateOptions, CreateReport, Files, Making, Retention};
+use crate::engine::recover::Recovered;
 use crate::engine::{Error, Workspace};
 use crate::git::restore::index::{self, Expected};
 use crate::git::restore::{Direction, Foreign, Marks, Outcome};
@@ -15,7 +16,7 @@ use crate::git::timings::Timings;
 use crate::git::walk::Progress;
 use crate::model::journal::RollbackJournal;
 use crate::model::path_text::quote_path;
-use crate::model::{Manifest, RollbackId, RollbackRecord, Trigger};
+use crate::model::{Manifest, RollbackId, RollbackKind, RollbackRecord, Trigger};
 
 /// Room that is left free beside what the files need.
 const SPARE_BYTES: u64 = 1 << 20;
@@ -39,6 +40,7 @@ pub fn execute(
     let recovered = workspace.recover(&session)?;
     let manifest = workspace.store.load_manifest(&session)?;
     refuse(workspace, &manifest)?;
+    refuse_twice(&manifest, &recovered, &options.what)?;
     let goal = Goal::of(workspace, &manifest, options)?;
     let index_stamp = index::current_stamp(&workspace.repo)?;
     let (snapshot, layout) = look(workspace, &manifest, &goal, expected, progress)?;
@@ -93,6 +95,35 @@ pub fn execute(
         warnings,
         recovered,
     })
+}
+
+/// Whoever repeats an undo or redo that was interrupted wants that one, which recovery has just finished, and not the one
+/// before it as well.
+fn refuse_twice(
+    manifest: &Manifest,
+    recovered: &[Recovered],
+    what: &What,
+) -> Result<(), RollbackError> {
+    let kind = match what {
+        What::To(_) => return Ok(()),
+        What::Undo => RollbackKind::Undo,
+        What::Redo => RollbackKind::Redo,
+    };
+    let finished = recovered.iter().find_map(|recovered| match recovered {
+        Recovered::RolledBack { rollback, to } => {
+            let mut history = manifest.rollback_history.iter();
+            let is_same = history.any(|record| record.id == *rollback && record.kind == kind);
+            is_same.then_some(to)
+        }
+        _ => None,
+    });
+    match finished {
+        Some(to) => Err(RollbackError::FinishedInstead {
+            kind,
+            to: to.clone(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Looks at everything under the lock, and plans by what is there now.

@@ -162,6 +162,30 @@ impl Manifest {
         }
     }
 
+    /// What a checkpoint of this kind makes of an open session: a user who interrupts leaves it interrupted, and whatever
+    /// is done in it afterwards takes it up again. What is kept for safety's sake says nothing about the work.
+    #[must_use]
+    pub fn status_with(
+        &self,
+        trigger: Trigger,
+        checkpoint: &CheckpointId,
+        now: DateTime<Utc>,
+    ) -> Option<StatusChange> {
+        let (status, reason) = match (self.status, trigger) {
+            (SessionStatus::Active, Trigger::UserInterrupt) => {
+                (SessionStatus::Interrupted, "the user interrupted the work")
+            }
+            (SessionStatus::Interrupted, Trigger::UserInterrupt | Trigger::Safety) => return None,
+            (SessionStatus::Interrupted, _) => (SessionStatus::Active, "the work went on"),
+            _ => return None,
+        };
+        Some(StatusChange {
+            reason: format!("{reason}: {checkpoint}"),
+            status,
+            timestamp: timestamp::to_millis(now),
+        })
+    }
+
     /// Gives the session another status, and remembers when and why.
     pub fn settle(&mut self, change: StatusChange) {
         self.status = change.status;
