@@ -30,7 +30,6 @@
 //!
 //! | file | its part |
 //! |---|---|
-//! | `cli/alone.rs` | reads a line with the one command in mind that it names; what it cannot read is left to all of them |
 //! | `cli/run/child.rs` | the command itself: started in the foreground, waited for; the only program that is started by name |
 //! | `cli/signals.rs` | what signals mean at the moment: to stop at a safe place, or to be passed on |
 //! | [`plan::run`] | what the end of a command means: complete, interrupted, failed |
@@ -41,6 +40,9 @@
 //!
 //! Checkpoints of other programs come in through `import-from`: [`plan::import_from`] knows what their documents mean,
 //! [`engine::import_from`] reads them, and [`git::assemble`] makes commits of the files that they had copied.
+//!
+//! A line is read by `cli/alone.rs` with the one command in mind that it names; what that cannot read is left to the
+//! definition of all of them in `cli/mod.rs`.
 //!
 //! Completion has no command of its own: a shell calls the program with `GO_TEAM_COMPLETE` set, and `cli/complete.rs` answers
 //! before arguments are parsed, with names from `engine/completion.rs`.
@@ -88,7 +90,7 @@
 //!   lock, packs, import.json                         who writes; which packs are ours to merge; an import under way
 //!   observe-history                                  what an observer typed at the prompt
 //!   life.json                                        only while a session gets another status or is removed
-//!   worktrees/<key>/current, stat-cache              the session of a work tree; what the scanner remembers
+//!   worktrees/<key>/current, stat-cache, clock       the session of a work tree; what the scanner remembers, and the file system's time
 //!   sessions/<session>/manifest.json                 the list of checkpoints
 //!   sessions/<session>/<checkpoint>.json             one record each, sealed and linked by checksums
 //!   sessions/<session>/state.json, latest            the live state; a link to the newest record

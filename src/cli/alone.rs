@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args as _, Command, FromArgMatches as _};
+use clap::{Args as _, Command as Definition, FromArgMatches as _};
 
 use super::global::GlobalArgs;
 use super::{
@@ -18,12 +18,12 @@ use super::{
 /// Reads a line whose first word is a command, if it can be read.
 pub(super) fn parse(args: &[OsString]) -> Option<Cli> {
     let command = definition(args.get(1)?.to_str()?)?;
-    let whole = GlobalArgs::augment_args(Command::new("go-team")).subcommand(command);
+    let whole = GlobalArgs::augment_args(Definition::new("go-team")).subcommand(command);
     let matches = whole.try_get_matches_from(args).ok()?;
     Cli::from_arg_matches(&matches).ok()
 }
 
-type Define = fn(Command) -> Command;
+type Define = fn(Definition) -> Definition;
 
 /// The names of every command, the one it is known by first, and what it takes.
 const COMMANDS: [(&[&str], Define); 30] = [
@@ -69,9 +69,9 @@ const COMMANDS: [(&[&str], Define); 30] = [
 ];
 
 /// The definition of the command that a word names.
-fn definition(word: &str) -> Option<Command> {
+fn definition(word: &str) -> Option<Definition> {
     let (names, define) = COMMANDS.iter().find(|(names, _)| names.contains(&word))?;
-    let command = Command::new(names[0]).aliases(&names[1..]);
+    let command = Definition::new(names[0]).aliases(&names[1..]);
     Some(define(command))
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     /// Everything about an option or argument that reading a line depends on.
-    fn told(command: &Command) -> Vec<String> {
+    fn told(command: &Definition) -> Vec<String> {
         let options = command.get_arguments().map(|arg| {
             format!(
                 "{:?} {:?} {:?} {:?} {:?} {:?} {}",
@@ -111,7 +111,7 @@ mod tests {
         {
             let names = std::iter::once(command.get_name()).chain(command.get_all_aliases());
             for name in names {
-                let mut alone = GlobalArgs::augment_args(Command::new("go-team"))
+                let mut alone = GlobalArgs::augment_args(Definition::new("go-team"))
                     .subcommand(definition(name).unwrap_or_else(|| panic!("{name}")));
                 alone.build();
                 let alone = alone.find_subcommand(name).unwrap();

@@ -13,6 +13,8 @@ use crate::plan::graph::{self, Row};
 
 /// The most records that are read only because their descriptions are good to see.
 const FEW: usize = 200;
+/// More records than this are read by several threads.
+const SHARE_FROM: usize = 50;
 
 /// How much is read about each checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -131,9 +133,12 @@ pub fn list(workspace: &Workspace, options: &ListOptions) -> Result<ListReport, 
     };
     if reads {
         let metric = options.metric.as_deref();
-        checkpoints
-            .par_iter_mut()
-            .for_each(|checkpoint| checkpoint.read_with(workspace, &manifest, metric));
+        let read = |checkpoint: &mut Checkpoint| checkpoint.read_with(workspace, &manifest, metric);
+        if checkpoints.len() > SHARE_FROM {
+            checkpoints.par_iter_mut().for_each(read);
+        } else {
+            checkpoints.iter_mut().for_each(read);
+        }
     }
     let mut warnings = Vec::new();
     for checkpoint in &checkpoints {

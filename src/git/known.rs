@@ -8,10 +8,14 @@ use super::Error;
 use super::content::lstat;
 use super::index::Tracked;
 use super::node::{Dir, Disk, File, push};
+use super::pool;
 use super::skip::SkipReason;
 use super::tree::Mode;
 use super::twins::part_twins;
-use super::walk::{Above, InIndex, SHARE_FROM, Visited, Walk, find_dir, find_tracked, insert_file};
+use super::walk::{
+    Above, InIndex, MANY_DIRS, MANY_FILES, SHARE_FROM, Visited, Walk, find_dir, find_tracked,
+    insert_file,
+};
 
 impl<'a> Walk<'a> {
     /// The names are those of the last scan. False when a nested repository ceased to be one.
@@ -44,7 +48,7 @@ impl<'a> Walk<'a> {
             Ok((at, new))
         };
         let looked: Vec<Result<(usize, Option<File>), Error>> = if moved.len() > SHARE_FROM {
-            moved.into_par_iter().with_min_len(16).map(look).collect()
+            pool::widely(|| moved.into_par_iter().with_min_len(16).map(look).collect())
         } else {
             moved.into_iter().map(look).collect()
         };
@@ -60,10 +64,9 @@ impl<'a> Walk<'a> {
                 node.files.remove(at);
             }
         }
-        let visited: Vec<Result<Option<Box<Visited>>, Error>> = node
-            .dirs
-            .par_iter_mut()
-            .map(|child| {
+        let dirs = node.dirs.iter_mut().collect();
+        let visited: Vec<Result<Option<Box<Visited>>, Error>> =
+            pool::map(dirs, MANY_DIRS, |child: &mut Dir| {
                 let name = child.name.clone();
                 let mut dir_path = path.to_vec();
                 push(&mut dir_path, &name);
@@ -84,8 +87,7 @@ impl<'a> Walk<'a> {
                     }
                     other => Ok(Some(Box::new(other))),
                 }
-            })
-            .collect();
+            });
         for (at, item) in visited.into_iter().enumerate().rev() {
             let Some(other) = item? else {
                 node.dirty |= node.dirs[at].dirty;
@@ -140,13 +142,20 @@ impl<'a> Walk<'a> {
                 .fetch_add((files.len() - moved.len()) as u64, Ordering::Relaxed);
             moved
         };
-        if files.len() <= SHARE_FROM {
+        let few = if pool::is_alone() {
+            MANY_FILES
+        } else {
+            SHARE_FROM
+        };
+        if files.len() <= few {
             return look((0, files));
         }
-        let chunks = files.par_chunks(SHARE_FROM).enumerate();
-        chunks
-            .flat_map_iter(|(nth, files)| look((nth * SHARE_FROM, files)))
-            .collect()
+        pool::widely(|| {
+            let chunks = files.par_chunks(SHARE_FROM).enumerate();
+            chunks
+                .flat_map_iter(|(nth, files)| look((nth * SHARE_FROM, files)))
+                .collect()
+        })
     }
 }
 

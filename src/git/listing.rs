@@ -8,11 +8,14 @@ use super::content::lstat;
 use super::controls::CONTROLS;
 use super::index::Tracked;
 use super::node::{Dir, Disk, File, push};
+use super::pool;
 use super::rules::{Lane, as_path};
 use super::stamp::Stamp;
 use super::tree::Mode;
 use super::twins::part_twins;
-use super::walk::{Above, InIndex, SHARE_FROM, Visited, Walk, find_dir, find_tracked, insert_file};
+use super::walk::{
+    Above, InIndex, MANY_DIRS, SHARE_FROM, Visited, Walk, find_dir, find_tracked, insert_file,
+};
 use super::{Error, IoContext as _};
 
 /// A name with what the directory says it is.
@@ -220,7 +223,7 @@ impl<'a> Walk<'a> {
             Ok((new, changed))
         };
         let looked: Vec<Result<_, Error>> = if jobs.len() > SHARE_FROM {
-            jobs.into_par_iter().with_min_len(16).map(look).collect()
+            pool::widely(|| jobs.into_par_iter().with_min_len(16).map(look).collect())
         } else {
             jobs.into_iter().map(look).collect()
         };
@@ -241,16 +244,14 @@ impl<'a> Walk<'a> {
             .map(|(name, ignored)| (name, ignored, old_dirs.remove(name)))
             .collect();
         node.dirty |= !old_dirs.is_empty() || had_dirs != jobs.len();
-        let visited: Vec<Result<Visited, Error>> = jobs
-            .into_par_iter()
-            .map(|(name, ignored, old)| {
+        let visited: Vec<Result<Visited, Error>> =
+            pool::map(jobs, MANY_DIRS, |(name, ignored, old)| {
                 let mut dir_path = path.to_vec();
                 push(&mut dir_path, name);
                 let slice = find_dir(tracked, name)
                     .map_or_else(|| (self.index)().map(|view| view.below(&dir_path)), Ok)?;
                 self.dir(old, &dir_path, name, Some(slice), ignored, below)
-            })
-            .collect();
+            });
         for item in visited {
             match item? {
                 Visited::Dir(dir) => {

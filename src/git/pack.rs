@@ -238,10 +238,8 @@ impl PackWriter {
         file.write_all(&header(count)).at("write", &path)?;
         file.seek(SeekFrom::Start(0)).at("rewind", &path)?;
         let mut checksum = Checksum::new(self.format);
-        // Most packs are much smaller than a buffer that is good for the largest.
-        let length = file.metadata().at("measure", &path)?.len();
-        let mut buffer =
-            vec![0; usize::try_from(length).map_or(LARGEST, |length| length.min(LARGEST))];
+        let length = usize::try_from(open.offset).unwrap_or(LARGEST);
+        let mut buffer = vec![0; length.min(LARGEST)];
         loop {
             let n = file.read(&mut buffer).at("read", &path)?;
             if n == 0 {

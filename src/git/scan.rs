@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use rustix::fs::{Mode as OpenMode, OFlags};
+use rustix::fs::{Mode as OpenMode, OFlags, Timespec, Timestamps, UTIME_NOW};
 
 use super::cache::{Anchor, Cache};
 use super::content::Reader;
@@ -13,6 +13,7 @@ use super::index::{self, IndexView, Stage};
 use super::node::{Dir, join};
 use super::open::Repo;
 use super::pack::PackWriter;
+use super::pool;
 use super::rules::{Capture, Rules};
 use super::stamp::Stamp;
 use super::timings::Timings;
@@ -35,6 +36,9 @@ pub enum Objects {
 
 /// How many bytes of new content a scan holds in memory at most.
 const ROOM: usize = 64 << 20;
+
+/// A work tree is small whose index and cache are no larger than this: some thousand files.
+const SMALL: u64 = 128 << 10;
 
 /// What a scan is given.
 pub struct ScanOptions<'a> {
@@ -77,10 +81,13 @@ impl Scan {
     /// # Errors
     /// When something cannot be read that is neither skipped nor gone.
     pub fn run(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
-        super::pool::run(|| Self::on_pool(repo, options))
+        if was_small(repo, options) {
+            return pool::alone(|| Self::here(repo, options));
+        }
+        pool::run(|| Self::here(repo, options))
     }
 
-    fn on_pool(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
+    fn here(repo: &Repo, options: &ScanOptions<'_>) -> Result<Self, Error> {
         let mut timings = Timings::start();
         let clock = match options.objects {
             Objects::Keep | Objects::Check => file_system_clock(options.scratch)?,
@@ -221,6 +228,15 @@ impl Scan {
     }
 }
 
+/// Whether neither the index nor the last scan knows of many files.
+fn was_small(repo: &Repo, options: &ScanOptions<'_>) -> bool {
+    let is_small = |path: &Path| {
+        let file = path.metadata();
+        file.map_or(true, |file| file.len() <= SMALL)
+    };
+    is_small(options.cache) && is_small(&repo.git_dir.join("index"))
+}
+
 /// Freeing many nodes takes time that nobody has to wait for; a thread for a few takes longer than they do.
 fn free(root: Dir) {
     if is_large(&root) {
@@ -280,10 +296,31 @@ fn controls_of_nodes(root: &Dir) -> Vec<index::Control> {
 
 /// The time the file system would stamp a file with now.
 fn file_system_clock(scratch: &Path) -> Result<i64, Error> {
+    // Making a file takes longer than touching one. What is in its place must not stop anybody.
+    if let Ok(now) = touched(&scratch.join("clock")) {
+        return Ok(now);
+    }
     let probe = tempfile::Builder::new()
         .prefix(".tmp-clock-")
         .tempfile_in(scratch)
         .at("create temporary file in", scratch)?;
     let stat = rustix::fs::fstat(probe.as_file()).at("stat", probe.path())?;
     Ok(Stamp::of(&stat).mtime)
+}
+
+/// The time that a file has once it is touched.
+fn touched(path: &Path) -> rustix::io::Result<i64> {
+    const NOW: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let flags =
+        OFlags::CREATE | OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, OpenMode::RUSR | OpenMode::WUSR)?;
+    let times = Timestamps {
+        last_access: NOW,
+        last_modification: NOW,
+    };
+    rustix::fs::futimens(&file, &times)?;
+    Ok(Stamp::of(&rustix::fs::fstat(&file)?).mtime)
 }

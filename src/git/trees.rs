@@ -9,9 +9,13 @@ use super::backend::Backend;
 use super::hash::{Kind, hash_object};
 use super::node::Dir;
 use super::pack::PackWriter;
+use super::pool;
 use super::tree::{self, Mode, TreeEntry};
 use super::{Error, tree::decode};
 use crate::model::object_id::{ObjectFormat, ObjectId};
+
+/// A thread that works alone may have a small stack, and goes no deeper than this.
+const DEEP: usize = 50;
 
 /// Trees that were computed and may not be in the repository.
 pub(super) struct TreeBag {
@@ -41,7 +45,7 @@ impl TreeBag {
     /// Computes the trees of all dirty directories.
     pub fn seal(root: &mut Dir, format: ObjectFormat) -> Result<Self, Error> {
         let shared = Shared::default();
-        seal(root, format, &shared)?;
+        seal(root, format, &shared, 0)?;
         let trees = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Self { trees, format })
     }
@@ -111,13 +115,16 @@ impl TreeBag {
     }
 }
 
-fn seal(dir: &mut Dir, format: ObjectFormat, shared: &Shared) -> Result<(), Error> {
+fn seal(dir: &mut Dir, format: ObjectFormat, shared: &Shared, depth: usize) -> Result<(), Error> {
     if !dir.dirty {
         return Ok(());
     }
-    dir.dirs
-        .par_iter_mut()
-        .try_for_each(|child| seal(child, format, shared))?;
+    let below = |child: &mut Dir| seal(child, format, shared, depth + 1);
+    if pool::is_alone() && depth < DEEP {
+        dir.dirs.iter_mut().try_for_each(below)?;
+    } else {
+        pool::widely(|| dir.dirs.par_iter_mut().try_for_each(below))?;
+    }
     let mut worktree: Vec<TreeEntry<'_>> = Vec::with_capacity(dir.files.len() + dir.dirs.len());
     let mut staged: Vec<TreeEntry<'_>> = Vec::with_capacity(worktree.capacity());
     for file in &dir.files {

@@ -14,6 +14,7 @@ use super::content::{Reader, lstat};
 use super::controls::{CONTROLS, staged_controls_moved};
 use super::index::{IndexView, Slice, Tracked, TrackedFile};
 use super::node::{Dir, File, IndexFacts};
+use super::pool;
 use super::rules::{Rules, as_path};
 use super::settings::Settings;
 use super::stamp::Stamp;
@@ -21,6 +22,12 @@ use super::{Error, IoContext as _};
 
 /// Directories with more files than this share them between threads.
 pub(super) const SHARE_FROM: usize = 48;
+/// A thread that works alone does not look at more files than this, ...
+pub(super) const MANY_FILES: usize = 1000;
+/// ... nor at more directories in one, ...
+pub(super) const MANY_DIRS: usize = 100;
+/// ... nor at directories with a path so long: its stack may be small.
+const DEEP: usize = 100;
 
 /// How far a scan has come; read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -116,6 +123,25 @@ impl<'a> Walk<'a> {
 
     /// Looks at one directory. `slice` holds its index entries, unless the old node's facts are current.
     pub(super) fn dir(
+        &self,
+        old: Option<Dir>,
+        path: &[u8],
+        name: &[u8],
+        slice: Option<Slice<'a>>,
+        ignored: bool,
+        above: Above,
+    ) -> Result<Visited, Error> {
+        let is_much = || {
+            self.progress.files.load(Ordering::Relaxed) > MANY_FILES as u64
+                || self.progress.read.load(Ordering::Relaxed) > SHARE_FROM as u64
+        };
+        if pool::is_alone() && (path.len() > DEEP || is_much()) {
+            return pool::run(|| self.dir_here(old, path, name, slice, ignored, above));
+        }
+        self.dir_here(old, path, name, slice, ignored, above)
+    }
+
+    fn dir_here(
         &self,
         old: Option<Dir>,
         path: &[u8],

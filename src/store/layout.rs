@@ -1,7 +1,7 @@
 //! Where each of go-team's files is.
 //!
 //! ```text
-//! lock, import.json, life.json, observe-history        worktrees/<key>/current, stat-cache
+//! lock, import.json, life.json, observe-history        worktrees/<key>/current, stat-cache, clock
 //! sessions/<session>/         manifest.json, <checkpoint>.json, latest, state.json, journal.json,
 //!                             rollback-history.json, errors.jsonl, errors.1.jsonl, size.json, exports/, damaged/
 //! failed/<session>/           the same, archived

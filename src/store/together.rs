@@ -29,7 +29,8 @@ pub fn sync_files(files: &[(&File, &Path)], durability: Durability) -> Result<()
 #[cfg(target_os = "linux")]
 mod system {
     use std::collections::BTreeMap;
-    use std::fs::{self, File};
+    use std::fs::File;
+    use std::io::Read as _;
     use std::path::Path;
 
     use rustix::fs::{Advice, fadvise, fstat, fstatfs, syncfs};
@@ -78,8 +79,10 @@ mod system {
 
     /// Whether little waits to be written, on any disk.
     fn is_quiet() -> bool {
-        let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        waiting(&info).is_some_and(|kilobytes| kilobytes <= LITTLE)
+        let mut info = Vec::with_capacity(8 << 10);
+        let read = File::open("/proc/meminfo").and_then(|mut file| file.read_to_end(&mut info));
+        let info = String::from_utf8_lossy(&info);
+        read.is_ok() && waiting(&info).is_some_and(|kilobytes| kilobytes <= LITTLE)
     }
 
     /// How many kilobytes wait to be written, or are being written.

@@ -81,6 +81,10 @@ few! {
     nasty_04_rebuild_all: "cp-rebuild --all";
     nasty_04_export: "cp-export";
     nasty_04_import: "cp-import";
+    nasty_04_import_from: "import-from";
+    nasty_04_resume: "resume";
+    nasty_04_start_fresh: "resume --fresh";
+    nasty_04_resume_and_delete: "resume --delete";
     nasty_01_run: "run";
     nasty_06_config_set: "config set";
 }

@@ -1,6 +1,7 @@
 //! The commands that change something, each in a repository where it has something to do.
 
 use std::fs;
+use std::path::Path;
 
 use super::scene::Scene;
 use super::support::TestRepo;
@@ -144,6 +145,22 @@ pub const ALL: &[Operation] = &[
             "--as",
             "from-elsewhere",
         ],
+    ),
+    quiet(
+        "import-from",
+        beside_a_scheme,
+        &["import-from", "../home/scheme"],
+    ),
+    quiet(
+        "resume",
+        given_up,
+        &["resume", "auth-system-504f", "--resume"],
+    ),
+    quiet("resume --fresh", worked_in, &["resume", "--fresh"]),
+    quiet(
+        "resume --delete",
+        packed_refs,
+        &["resume", "--delete", "--yes"],
     ),
     Operation {
         goes_on: true,
@@ -306,5 +323,32 @@ fn manifest_gone() -> TestRepo {
 fn beside_an_archive() -> TestRepo {
     let repo = worked_in();
     repo.ok(&["cp-export", "-o", "../home/session.tar.gz"]);
+    repo
+}
+
+/// Checkpoints of another program, some with files.
+fn beside_a_scheme() -> TestRepo {
+    let repo = worked_in();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemes");
+    copy(&samples.join("directory"), &repo.home().join("scheme"));
+    repo
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let from = entry.unwrap().path();
+        let to = to.join(from.file_name().unwrap());
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap();
+        }
+    }
+}
+
+fn given_up() -> TestRepo {
+    let repo = worked_in();
+    repo.ok(&["abandon"]);
     repo
 }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::SHARED_LEVELS;
 use crate::git::node::{Dir, Disk, Entry, File, IndexFacts};
+use crate::git::pool;
 use crate::git::skip::SkipReason;
 use crate::git::stamp::Stamp;
 use crate::git::tree::Mode;
@@ -20,6 +21,8 @@ pub(super) struct Reader<'a> {
 
 /// Deeper than any path the operating system takes.
 const MAX_DEPTH: usize = 4096;
+/// A thread that works alone may have a small stack, and goes no deeper than this.
+const DEEP: usize = 50;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(rest: &'a [u8], format: ObjectFormat) -> Self {
@@ -176,11 +179,11 @@ impl<'a> Reader<'a> {
             for _ in 0..count {
                 parts.push(Self::new(self.bytes()?, self.format));
             }
-            return parts
-                .into_par_iter()
-                .with_min_len(4)
-                .map(|part| part.whole_dir(depth + 1))
-                .collect();
+            let read = |part: Self| part.whole_dir(depth + 1);
+            if pool::is_alone() {
+                return parts.into_iter().map(read).collect();
+            }
+            return parts.into_par_iter().with_min_len(4).map(read).collect();
         }
         let mut dirs = self.room(count, 12);
         for _ in 0..count {
@@ -192,6 +195,9 @@ impl<'a> Reader<'a> {
     pub(super) fn dir(&mut self, depth: usize) -> Option<Dir> {
         if depth > MAX_DEPTH {
             return None;
+        }
+        if depth > DEEP && pool::is_alone() {
+            return pool::run(|| self.dir(depth));
         }
         let name = self.bytes()?.into();
         let stamp = self.stamp()?;

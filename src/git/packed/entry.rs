@@ -12,8 +12,8 @@ use crate::model::object_id::{ObjectFormat, ObjectId};
 
 /// The largest object that is read here; larger ones are libgit2's.
 const LARGEST: u64 = 512 << 20;
-/// How much is read at first: most objects of source code are smaller.
-const FIRST: usize = 8 << 10;
+/// How much is read at first: most trees are smaller.
+const FIRST: usize = 2 << 10;
 /// Content up to this length is inflated in one go, where all of it was read at first.
 const SHORT: u64 = 64 << 10;
 /// How much is read when that was not enough.
@@ -59,11 +59,13 @@ impl Entry {
     /// Reads the entry at a place; none when there is none, or it is damaged.
     pub fn read(pack: &File, offset: u64, format: ObjectFormat) -> Option<Self> {
         TOOLS.with_borrow_mut(|tools| {
+            tools.make_room(FIRST);
             let length = pack.read_at(&mut tools.buffer[..FIRST], offset).ok()?;
             let (base, size, used) = header(&tools.buffer[..length], format)?;
             if size > LARGEST {
                 return None;
             }
+            let length = tools.read_on(pack, offset, (used, length), size)?;
             let bytes = match tools.at_once(used, length, size) {
                 Some(bytes) => bytes,
                 None => tools.in_pieces(pack, offset, (used, length), size)?,
@@ -74,6 +76,31 @@ impl Entry {
 }
 
 impl Tools {
+    fn make_room(&mut self, length: usize) {
+        if self.buffer.len() < length {
+            self.buffer.resize(length, 0);
+        }
+    }
+
+    /// Reads the rest of content that is inflated in one go and may go on behind what was read; says how much there is now.
+    fn read_on(
+        &mut self,
+        pack: &File,
+        offset: u64,
+        (used, length): (usize, usize),
+        size: u64,
+    ) -> Option<usize> {
+        // What cannot be made smaller is stored with a few bytes to each block, and as many at both ends.
+        let longest = used as u64 + size + size / 1024 + 64;
+        if size > SHORT || length < FIRST || longest <= length as u64 {
+            return Some(length);
+        }
+        let longest = usize::try_from(longest).ok()?;
+        self.make_room(longest);
+        let more = pack.read_at(&mut self.buffer[length..longest], offset + length as u64);
+        Some(length + more.ok()?)
+    }
+
     /// Inflates what is in the buffer; none when it is long, damaged, or goes on behind the buffer.
     fn at_once(&mut self, from: usize, to: usize, size: u64) -> Option<Vec<u8>> {
         if size > SHORT {
