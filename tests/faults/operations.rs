@@ -326,11 +326,11 @@ fn beside_an_archive() -> TestRepo {
     repo
 }
 
-/// Checkpoints of another program, some with files.
+/// Checkpoints of another program, with files: one session, since each of several comes in as a whole and on its own.
 fn beside_a_scheme() -> TestRepo {
     let repo = worked_in();
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemes");
-    copy(&samples.join("directory"), &repo.home().join("scheme"));
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemes/directory/2");
+    copy(&sample, &repo.home().join("scheme/2"));
     repo
 }
 
