@@ -110,7 +110,7 @@ fn cp_create_as_json() {
         "current_checkpoint": "cp-01-first-20251228-210100",
         "description": "first",
         "growth": {
-          "bytes": 1400,
+          "bytes": 1398,
           "objects": 8
         },
         "id": "cp-01-first-20251228-210100",

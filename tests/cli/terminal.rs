@@ -36,7 +36,7 @@ fn hostile_text_is_stored_exactly_and_shown_escaped() {
       Files: 1 changed since HEAD af432a220c (1 created, 0 modified, 0 deleted)
       Commit: 45fe8164f5
     --- stderr
-    The repository grew by 8 objects, 1415 bytes
+    The repository grew by 8 objects, 1413 bytes
       + "a\033[31m\nb\u{202e}c\u{200b}<script>"
     ---
     "#);
