@@ -1,14 +1,17 @@
 //! The scanner's memory between runs: the nodes of the last scan, in one file.
 //!
 //! It can be deleted at any time. A file that is truncated, flipped, foreign or of another version is not used, which
-//! costs time and nothing else. It is written aside and renamed, so that two processes may use it at once.
+//! costs time and nothing else. It is written aside and renamed, or all at once when it is small: two processes may use it.
 
 mod decode;
 mod encode;
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 
 use super::index::Stage;
 use super::node::{Dir, Entry};
@@ -24,6 +27,8 @@ use encode::Writer;
 const CHUNK: usize = 64 * 1024;
 /// The directories down to this depth are written apart, so that several threads can read them.
 const SHARED_LEVELS: usize = 2;
+/// A cache up to this size is written in one go.
+const SMALL: u64 = 64 << 10;
 const MAGIC: &[u8; 8] = b"GTSTAT\0\x05";
 
 /// The commit whose ref keeps the cached objects alive.
@@ -55,6 +60,9 @@ impl Cache {
 
     /// Replaces the cache. It is not synced: one that a power cut tears is recognised.
     pub fn store(&self, path: &Path, format: ObjectFormat) -> Result<(), Error> {
+        if self.store_small(path, format).unwrap_or(false) {
+            return Ok(());
+        }
         let dir = path.parent().expect("a cache lies in a directory");
         let temporary = tempfile::Builder::new()
             .prefix(".tmp-cache-")
@@ -75,6 +83,27 @@ impl Cache {
             .map_err(|error| error.error)
             .at("replace", path)?;
         Ok(())
+    }
+
+    /// Writes a small cache over the old one, which is quicker than a new file; says whether it is one. Whoever reads half
+    /// of each takes it for torn.
+    fn store_small(&self, path: &Path, format: ObjectFormat) -> io::Result<bool> {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let old = file.metadata()?;
+        if !old.is_file() || old.len() > SMALL {
+            return Ok(false);
+        }
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes, format)?;
+        if bytes.len() as u64 > SMALL {
+            return Ok(false);
+        }
+        file.write_all_at(&bytes, 0)?;
+        if old.len() > bytes.len() as u64 {
+            file.set_len(bytes.len() as u64)?;
+        }
+        Ok(true)
     }
 
     fn encode(&self, out: impl Write, format: ObjectFormat) -> io::Result<()> {
