@@ -140,7 +140,9 @@ impl Comparison<'_> {
         let differences = self.names(path, old, new)?;
         let below = |difference: Difference| match difference {
             Difference::File(delta) => Ok(vec![delta]),
-            Difference::Directory(path, old, new) => self.trees(&path, old, new),
+            Difference::Directory(path, old, new) => {
+                pool::with_room(&path, || self.trees(&path, old, new))
+            }
         };
         let found: Vec<Vec<Delta>> = match self.threads {
             Threads::All if differences.len() > 1 => {

@@ -12,17 +12,21 @@ use rayon::prelude::*;
 
 /// Reserved, not used: only the pages that are touched take memory.
 const STACK: usize = 256 << 20;
+/// The longest path of a directory that is looked at on a stack that may be small: at most fifty of them above each other.
+const DEEP: usize = 100;
 
 static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
 
 thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
+    static IS_OF_POOL: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `work` on the pool, or in place where no pool can be made.
 pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let make = || {
         let builder = rayon::ThreadPoolBuilder::new().stack_size(STACK);
+        let builder = builder.start_handler(|_| IS_OF_POOL.set(true));
         builder.build().ok()
     };
     match POOL.get_or_init(make) {
@@ -45,6 +49,7 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Whether this thread works alone.
+#[must_use]
 pub fn is_alone() -> bool {
     ALONE.get()
 }
@@ -52,6 +57,16 @@ pub fn is_alone() -> bool {
 /// Runs `work` on the pool, if this thread worked alone until now.
 pub fn widely<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if is_alone() { run(work) } else { work() }
+}
+
+/// Runs `work` where there is room for it, when it has come this far below the top of a tree; else here. The stack of whoever
+/// asks may be small.
+pub fn with_room<T: Send>(path: &[u8], work: impl FnOnce() -> T + Send) -> T {
+    if path.len() <= DEEP || IS_OF_POOL.get() {
+        work()
+    } else {
+        run(work)
+    }
 }
 
 /// What becomes of each item, in their order: shared among threads, unless this one works alone and there are few.

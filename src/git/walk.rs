@@ -24,10 +24,8 @@ use super::{Error, IoContext as _};
 pub(super) const SHARE_FROM: usize = 48;
 /// A thread that works alone does not look at more files than this, ...
 pub(super) const MANY_FILES: usize = 1000;
-/// ... nor at more directories in one, ...
+/// ... nor at more directories in one.
 pub(super) const MANY_DIRS: usize = 100;
-/// ... nor at directories with a path so long: its stack may be small.
-const DEEP: usize = 100;
 
 /// How far a scan has come; read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -135,10 +133,11 @@ impl<'a> Walk<'a> {
             self.progress.files.load(Ordering::Relaxed) > MANY_FILES as u64
                 || self.progress.read.load(Ordering::Relaxed) > SHARE_FROM as u64
         };
-        if pool::is_alone() && (path.len() > DEEP || is_much()) {
-            return pool::run(|| self.dir_here(old, path, name, slice, ignored, above));
+        let look = || self.dir_here(old, path, name, slice, ignored, above);
+        if pool::is_alone() && is_much() {
+            return pool::run(look);
         }
-        self.dir_here(old, path, name, slice, ignored, above)
+        pool::with_room(path, look)
     }
 
     fn dir_here(

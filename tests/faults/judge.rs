@@ -213,16 +213,15 @@ impl Struck<'_> {
         };
         let output = repo.run(args);
         let text = || format!("then {remedy:?} {args:?}: {output}");
-        // What was interrupted is finished first, and then there is nothing left to undo.
+        // What was interrupted is finished first. Then there is nothing left to do, as there is not after a run that nothing
+        // disturbed; and what it took away is gone.
         let is_finished = || {
-            let is_over = remedy == Remedy::Again && stage.reach == Reach::Everything;
-            is_over && output.code == Some(4) && Moment::of(repo).photo == stage.after.photo
+            let is_over = remedy == Remedy::Again && output.code == stage.once_more;
+            is_over && self.is_done_but(&Moment::of(repo), true)
         };
         let is_good = output.code == Some(0)
-            || is_finished()
             || (remedy == Remedy::Again && output.code == Some(stage.code))
-            // What goes is gone for whoever looks before the last of it is: then it is finished, and not found.
-            || (remedy == Remedy::Again && output.code == Some(4))
+            || is_finished()
             || (may_fail && output.code != Some(101));
         findings.expect(is_good, Breach::Blocked, text);
         // One more command, for what was only said to be left behind; the same one again may have been refused at once.

@@ -48,6 +48,7 @@ impl Stage {
                 before: self.before.clone(),
                 after: self.after.clone(),
                 code: 0,
+                once_more: Some(0),
                 points: dealt.points,
             });
         }

@@ -93,6 +93,8 @@ pub struct Stage {
     pub after: Moment,
     /// The exit code of a run that nothing disturbs.
     pub code: i32,
+    /// That of the same command once more, when it has done all there is to do.
+    pub once_more: Option<i32>,
     pub points: Vec<Point>,
 }
 
@@ -103,10 +105,12 @@ impl Stage {
         let golden = repo.copy();
         let traced = trace(&golden, operation.args, |_| Verdict::Go);
         assert_eq!(traced.code, Some(operation.code), "{traced:#?}");
+        let after = Moment::of(&golden);
         let stage = Self {
             name: operation.name.to_owned(),
             before: Moment::of(&repo.copy()),
-            after: Moment::of(&golden),
+            after,
+            once_more: golden.run(operation.args).code,
             repo,
             args: operation.args.to_vec(),
             reach: operation.reach,

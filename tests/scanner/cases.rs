@@ -45,3 +45,27 @@ fn a_changed_file_is_read_once_and_then_remembered() {
         "the index is untouched"
     );
 }
+
+/// Few files are looked at by one thread, until there are many, many at one place, or they lie deep.
+#[test]
+fn what_was_small_becomes_deep_wide_and_large() {
+    let repo = TestRepo::new();
+    repo.write("a", "a").write("d/b", "b").commit_all();
+    repo.check_thrice();
+    let deep = "d/".repeat(600);
+    repo.write(format!("{deep}file"), "deep").check();
+    for nth in 0..150 {
+        repo.write(format!("wide/{nth}/file"), format!("{nth}"));
+    }
+    repo.check();
+    for nth in 0..1500 {
+        repo.write(format!("many/{}/{nth}", nth % 3), format!("{nth}"));
+    }
+    repo.check();
+    repo.commit_all();
+    repo.write(format!("{deep}file"), "changed");
+    repo.write("many/1/1000", "changed").remove("wide/7/file");
+    repo.check_thrice();
+    fs::remove_dir_all(repo.path("many")).unwrap();
+    repo.check();
+}

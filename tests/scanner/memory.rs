@@ -38,12 +38,12 @@ fn peak_of_checkpoint(repo: &TestRepo) -> u64 {
     }
 }
 
-fn assert_small(peak: u64) {
+fn assert_within(most: u64, peak: u64) {
     assert!(
         !cfg!(target_os = "linux") || peak > 0,
         "it was not measured"
     );
-    assert!(peak < MOST, "{peak} kB");
+    assert!(peak < most, "{peak} kB");
 }
 
 #[test]
@@ -54,19 +54,22 @@ fn a_large_file_does_not_enter_memory() {
     file.set_len(size).unwrap();
     repo.write("go-team.toml", "[capture]\nmax_file_mb = 4096\n");
     repo.git(["config", "core.bigFileThreshold", "1m"]);
-    assert_small(peak_of_checkpoint(&repo));
+    assert_within(MOST, peak_of_checkpoint(&repo));
     let reference = repo.git(["for-each-ref", "--format=%(refname)", "refs/go-team"]);
     let found = repo.git(["cat-file", "-s", &format!("{reference}:large")]);
     assert_eq!(found, size.to_string());
 }
 
+/// A tenth of the files in a third of the memory, since the program itself needs some; in a long run all of them.
 #[test]
 fn a_hundred_thousand_files() {
-    if !is_long_run() {
-        return;
-    }
+    let (dirs, most) = if is_long_run() {
+        (5_000, MOST)
+    } else {
+        (500, MOST / 3)
+    };
     let repo = TestRepo::new();
-    for dir in 0..5_000 {
+    for dir in 0..dirs {
         let path = repo.path(format!("d{}/e{dir}", dir % 70));
         fs::create_dir_all(&path).unwrap();
         for nth in 0..20 {
@@ -78,11 +81,11 @@ fn a_hundred_thousand_files() {
         }
     }
     // New, then tracked, then known: each way has other things to hold.
-    assert_small(peak_of_checkpoint(&repo));
+    assert_within(most, peak_of_checkpoint(&repo));
     repo.commit_all();
-    assert_small(peak_of_checkpoint(&repo));
+    assert_within(most, peak_of_checkpoint(&repo));
     fs::remove_file(repo.cache()).unwrap();
-    assert_small(peak_of_checkpoint(&repo));
+    assert_within(most, peak_of_checkpoint(&repo));
     repo.write("d0/e0/file-0.txt", "changed");
-    assert_small(peak_of_checkpoint(&repo));
+    assert_within(most, peak_of_checkpoint(&repo));
 }
