@@ -213,15 +213,12 @@ impl Struck<'_> {
         };
         let output = repo.run(args);
         let text = || format!("then {remedy:?} {args:?}: {output}");
-        // What was interrupted is finished first. Then there is nothing left to do, as there is not after a run that nothing
-        // disturbed; and what it took away is gone.
-        let is_finished = || {
-            let is_over = remedy == Remedy::Again && output.code == stage.once_more;
-            is_over && self.is_done_but(&Moment::of(repo), true)
-        };
+        // What was interrupted is finished first, or is gone already for whoever looks. Then there is nothing left to do, as
+        // there is not after a run that nothing disturbed.
+        let is_over = remedy == Remedy::Again && output.code == stage.once_more;
         let is_good = output.code == Some(0)
             || (remedy == Remedy::Again && output.code == Some(stage.code))
-            || is_finished()
+            || is_over
             || (may_fail && output.code != Some(101));
         findings.expect(is_good, Breach::Blocked, text);
         // One more command, for what was only said to be left behind; the same one again may have been refused at once.
@@ -232,8 +229,13 @@ impl Struck<'_> {
         findings.check(Breach::Repair, || {
             let now = Moment::of(repo);
             if remedy != Remedy::Again || output.code != Some(0) {
+                let is_settled = if is_over {
+                    stage.is_as_at(&stage.after, &now)
+                } else {
+                    stage.is_settled(&now)
+                };
                 assert!(
-                    stage.is_settled(&now),
+                    is_settled,
                     "neither done nor undone: {} {:#?} {:#?}",
                     text(),
                     stage.before.photo.differences(&now.photo),
@@ -266,13 +268,16 @@ fn stderr_has(struck: &Struck, text: &str) -> bool {
 impl Stage {
     /// Whether everything is as before the operation, or everything as after it.
     fn is_settled(&self, now: &Moment) -> bool {
+        let mut moments = [&self.before, &self.after].into_iter();
+        moments.any(|moment| self.is_as_at(moment, now))
+    }
+
+    /// Whether all that the operation changes is as at a moment.
+    fn is_as_at(&self, moment: &Moment, now: &Moment) -> bool {
         let mut delta = self.before.account.delta(&self.after.account);
         // A session that was begun and has no checkpoint yet is no harm: the next one that begins takes it.
         delta.retain(|name| !self.before.account.is_of_new_session(name));
-        [&self.before, &self.after].iter().any(|moment| {
-            let unlike = now.account.unlike(&moment.account, &delta);
-            unlike.is_empty() && now.photo == moment.photo
-        })
+        now.account.unlike(&moment.account, &delta).is_empty() && now.photo == moment.photo
     }
 }
 
