@@ -219,6 +219,8 @@ impl Struck<'_> {
         let is_good = output.code == Some(0)
             || (remedy == Remedy::Again && output.code == Some(stage.code))
             || is_over
+            || (remedy == Remedy::Again
+                && stage.halfway.is_some_and(|code| output.code == Some(code)))
             || (may_fail && output.code != Some(101));
         findings.expect(is_good, Breach::Blocked, text);
         // One more command, for what was only said to be left behind; the same one again may have been refused at once.

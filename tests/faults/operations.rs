@@ -30,6 +30,8 @@ pub struct Operation {
     pub is_damaged: bool,
     /// Whether it goes on without what it could not do, and warns.
     pub goes_on: bool,
+    /// What the same again may answer when only the first half was done, and the next command does the other.
+    pub halfway: Option<i32>,
 }
 
 const NEXT: &[&str] = &["cp-create", "and on it goes"];
@@ -49,6 +51,7 @@ const fn quiet(
         next: NEXT,
         is_damaged: false,
         goes_on: false,
+        halfway: None,
     }
 }
 
@@ -156,7 +159,11 @@ pub const ALL: &[Operation] = &[
         given_up,
         &["resume", "auth-system-504f", "--resume"],
     ),
-    quiet("resume --fresh", worked_in, &["resume", "--fresh"]),
+    Operation {
+        // The old session is put away, and there is none yet to begin afresh from; a checkpoint begins one by itself.
+        halfway: Some(4),
+        ..quiet("resume --fresh", worked_in, &["resume", "--fresh"])
+    },
     quiet(
         "resume --delete",
         packed_refs,

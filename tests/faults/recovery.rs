@@ -49,6 +49,7 @@ impl Stage {
                 after: self.after.clone(),
                 code: 0,
                 once_more: Some(0),
+                halfway: None,
                 points: dealt.points,
             });
         }

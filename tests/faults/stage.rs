@@ -95,6 +95,8 @@ pub struct Stage {
     pub code: i32,
     /// That of the same command once more, when it has done all there is to do.
     pub once_more: Option<i32>,
+    /// That of the same command when half of it was done.
+    pub halfway: Option<i32>,
     pub points: Vec<Point>,
 }
 
@@ -111,6 +113,7 @@ impl Stage {
             before: Moment::of(&repo.copy()),
             after,
             once_more: golden.run(operation.args).code,
+            halfway: operation.halfway,
             repo,
             args: operation.args.to_vec(),
             reach: operation.reach,
